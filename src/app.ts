@@ -1,7 +1,6 @@
 /**
- * The composition root. It creates what all modules share (core.ts, services.ts, edge.ts), the
- * modules of one list (modules.ts), and then what works on all modules: clock steps, recurring work,
- * the HTTP server, start and stop.
+ * The server around an application: the modules of one list (modules.ts), and what works on all of
+ * them: clock steps, recurring work, the HTTP server, start and stop.
  */
 
 import { type ClockSteps, createClockSteps } from "./clock-steps.ts";
@@ -14,12 +13,18 @@ import { localAccessOf } from "./http/local-access.ts";
 import { isLoopbackHost } from "./lib/loopback-host.ts";
 import type { RecurringWork } from "./lib/recurring.ts";
 import { createAppLifecycle } from "./lifecycle.ts";
-import { createModules } from "./modules.ts";
+import { modulesOf } from "./modules.ts";
 import { developerToken } from "./modules/accounts/developer.ts";
 import { sessionAccessOf } from "./modules/admission.ts";
 import type { Module } from "./modules/module.ts";
 import { createMetrics, createReadiness } from "./readiness.ts";
-import { createServices } from "./services.ts";
+import { accountService } from "./modules/accounts/service.ts";
+import { campaignRunner } from "./modules/campaigns/runner.ts";
+import { domainService } from "./modules/domains/service.ts";
+import { segmentService } from "./modules/segments/service.ts";
+import { mailDispatcher } from "./modules/sending.ts";
+import { workflowRunner } from "./modules/workflows/workflows.ts";
+import { replaceTransport } from "./outbox/transports/create-transport.ts";
 
 export type Server = ReturnType<typeof createApp>;
 
@@ -27,11 +32,9 @@ export function createApp(options: AppOptions) {
   defineFormats();
   const core = createCore(options);
   const { app } = core;
-  const services = createServices(core);
-  const parts = { ...core, ...services };
-  const made = createModules(parts, options);
-  const modules = made.list;
-  const { dispatcher } = made.sending;
+  if (options.transport !== undefined) replaceTransport(app, options.transport);
+  const modules = modulesOf(app);
+  const dispatcher = mailDispatcher(app);
   const clockSteps = stepsOf(core, modules);
   const recurring = recurringWorkOf(core, clockSteps, modules);
   const server = createHttpServer(app, {
@@ -41,7 +44,7 @@ export function createApp(options: AppOptions) {
       isSignedIn: sessionAccessOf(app).isSignedIn,
       makeToken:
         core.hasOpenInboxes && isLoopbackHost(core.config.host)
-          ? () => developerToken(parts)
+          ? () => developerToken({ accounts: accountService(app), writer: app.writer })
           : null,
     }),
     readiness: createReadiness(app, { dispatcher, clockSteps }),
@@ -65,21 +68,12 @@ export function createApp(options: AppOptions) {
     modules,
     recurring,
     writer: core.writer,
-    accounts: services.accounts,
-    domains: services.domains,
-    bounces: services.bounces,
-    segments: services.segments,
-    workflows: made.workflows.workflows,
-    campaigns: made.campaigns.runner,
-    automation: made.workflows.runner,
+    accounts: accountService(app),
+    domains: domainService(app),
+    segments: segmentService(app),
+    campaigns: campaignRunner(app),
+    automation: workflowRunner(app).runner,
     clockSteps,
-    bodyBudget: parts.bodies,
-    transport: made.queues.transport,
-    inboxes: made.inboxes,
-    capture: made.capture,
-    submission: made.submission,
-    inbound: made.inbound,
-    inboundRoutes: made.inboundRoutes,
 
     /** Answers a request like the server, for tests. */
     handle: (request: Request): Promise<Response> => http.handle(request),

@@ -4,43 +4,39 @@
  * list of its recurring work.
  */
 
-import type { Core } from "./core.ts";
+import type { App } from "./core/app.ts";
 import { isSameSecret, readInstallationValue } from "./db/installation-values.ts";
 import type { Finding, World } from "./doctor/check.ts";
 import { requireReadableKeys } from "./modules/domains/keys.ts";
 import { listProjects } from "./modules/projects.ts";
-import type { Services } from "./services.ts";
+import { domainService } from "./modules/domains/service.ts";
 
 /** Longest time for one check. */
 const LIMIT_MS = 20_000;
 const MAX_DOMAINS = 50;
 
-type Parts = Pick<Core, "app" | "clock" | "config" | "db" | "dns" | "folder" | "secret"> &
-  Pick<Services, "domains">;
-
-export function createServerChecks(parts: Parts): () => Promise<Finding[]> {
-  return async () => {
-    // Loaded at the first use, because few servers are asked.
-    const [{ examine, SERVER_CHECKS }, probes] = await Promise.all([
-      import("./doctor/examine.ts"),
-      import("./doctor/probes.ts"),
-    ]);
-    const { app, clock, config, db, dns, folder, secret, domains } = parts;
-    const world: World = {
-      ...probes.machineWorld(config, dns),
-      now: clock.now,
-      folder,
-      recurring: async () => [],
-      metrics: async () => null,
-      requireReadableKeys: async () => requireReadableKeys(db, secret),
-      isSameSecret: async () => isSameSecret(db, secret),
-      logHeldSince: async () => readInstallationValue(db, "log_held_since"),
-      domains: async () =>
-        listProjects(app)
-          .flatMap(({ seq }) => domains.all(seq))
-          .slice(0, MAX_DOMAINS)
-          .map(await domains.presenter()),
-    };
-    return Array.fromAsync(examine(world, { checks: SERVER_CHECKS, limitMs: LIMIT_MS, clock }));
+export async function serverChecks(app: App): Promise<Finding[]> {
+  // Loaded at the first use, because few servers are asked.
+  const [{ examine, SERVER_CHECKS }, probes] = await Promise.all([
+    import("./doctor/examine.ts"),
+    import("./doctor/probes.ts"),
+  ]);
+  const { clock, config, db, dns, folder, secret } = app;
+  const domains = domainService(app);
+  const world: World = {
+    ...probes.machineWorld(config, dns),
+    now: clock.now,
+    folder,
+    recurring: async () => [],
+    metrics: async () => null,
+    requireReadableKeys: async () => requireReadableKeys(db, secret),
+    isSameSecret: async () => isSameSecret(db, secret),
+    logHeldSince: async () => readInstallationValue(db, "log_held_since"),
+    domains: async () =>
+      listProjects(app)
+        .flatMap(({ seq }) => domains.all(seq))
+        .slice(0, MAX_DOMAINS)
+        .map(await domains.presenter()),
   };
+  return Array.fromAsync(examine(world, { checks: SERVER_CHECKS, limitMs: LIMIT_MS, clock }));
 }

@@ -40,6 +40,7 @@ import { NEWS_SENDER, SHOP } from "./demo/template-texts.ts";
 import { createWebhooks } from "./demo/webhooks.ts";
 import { type DemoSizes, type Parts, simulate } from "./demo/year.ts";
 import { createRandom } from "./random.ts";
+import { inboxParts } from "../../test/support/inbox-parts.ts";
 
 export type DemoOptions = {
   sizes: DemoSizes;
@@ -197,7 +198,7 @@ async function fillInboxes(
     );
     if (first % MESSAGES_PER_LOG === 0 && first > 0) log(`  ${first} of ${inboxMessages} messages`);
   }
-  await app.inboxes.indexer.caughtUp();
+  await inboxParts(app.app).indexer.caughtUp();
   db.sqlite.run("UPDATE inbox_messages SET is_read = 1 WHERE seq % 5 < 3 AND seq < ?", [
     inboxMessages - 6,
   ]);

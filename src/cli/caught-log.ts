@@ -3,6 +3,8 @@
 import type { Server } from "../app.ts";
 import { parseEnvelope } from "../modules/inboxes/envelope.ts";
 import { pageUrl } from "../modules/projects.ts";
+import { inboxChanges } from "../modules/inboxes/changes.ts";
+import { inboxService } from "../modules/inboxes/service.ts";
 
 /** Later messages within a second are counted in the next line. */
 const MAX_PER_SECOND = 10;
@@ -10,12 +12,12 @@ const SECOND_MS = 1_000;
 
 /** `url` is the address of the server for browsers. */
 export function logCaughtMail(server: Server, url: string): void {
-  const { app, inboxes } = server;
+  const { app } = server;
   let secondBeganMs = -Infinity;
   let logged = 0;
   let notLogged = 0;
 
-  inboxes.changes.onMessage(({ id, inboxSeq, subject, envelope, emailId }) => {
+  inboxChanges(app).onMessage(({ id, inboxSeq, subject, envelope, emailId }) => {
     // Mail that was sent over HTTP has a line of its own, with the page of the email.
     if (emailId !== null) return;
     const nowMs = app.clock.elapsed();
@@ -24,7 +26,7 @@ export function logCaughtMail(server: Server, url: string): void {
       notLogged++;
       return;
     }
-    const inbox = inboxes.inboxes.findBySeq(inboxSeq);
+    const inbox = inboxService(app).findBySeq(inboxSeq);
     if (inbox === null) return;
     const path = `inboxes/${encodeURIComponent(inbox.name)}?message=${id}`;
     logged++;

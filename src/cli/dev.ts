@@ -23,6 +23,8 @@ import { runServer, SERVER_SETTINGS } from "./serve.ts";
 import { isLoopbackHost } from "../lib/loopback-host.ts";
 import { developerToken, ensureDeveloper } from "../modules/accounts/developer.ts";
 import { createKey, findKey } from "../modules/keys.ts";
+import { capturePort } from "../modules/accounts/state.ts";
+import { inboxService } from "../modules/inboxes/service.ts";
 
 /**
  * The keys in a file of the data folder. The database has only digests, and `dev` prints the keys.
@@ -63,7 +65,7 @@ export const dev: Command = {
       },
       onStarted: async ({ app, address, folder }) => {
         const host = reachable(config.captureSmtp.host);
-        const smtp = addressText({ host, port: app.capture.port() ?? 0 });
+        const smtp = addressText({ host, port: capturePort(app.app).value ?? 0 });
         const url = address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
         logCaughtMail(app, config.url ?? url);
         const dashboard = `${config.url ?? url}${dashboardPath}`;
@@ -127,7 +129,7 @@ async function devKeys(app: Server, file: string): Promise<DevKeys> {
   if (isValid) return stored;
   const created = await app.writer.write(() => {
     const project = findProject(app.app, PROJECT_NAME) ?? createProject(app.app, PROJECT_NAME);
-    app.inboxes.inboxes.defaultOf(project.seq);
+    inboxService(app.app).defaultOf(project.seq);
     const key = (kind: "SECRET" | "PUBLIC") =>
       createKey(app.app, project.seq, { kind, name: "mailstead dev", expiresAt: null }).text;
     return { secretKey: key("SECRET"), publicKey: key("PUBLIC") };

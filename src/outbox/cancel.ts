@@ -15,8 +15,6 @@ type Cancelled = {
   campaignSeq: number | null;
 };
 
-export type Cancellation = ReturnType<typeof createCancellation>;
-
 const RETURNING = `RETURNING seq, project_seq AS projectSeq, contact_seq AS contactSeq,
   campaign_seq AS campaignSeq`;
 

@@ -159,3 +159,8 @@ function messageDigest(message: SharedMessage): string {
   const attachments = message.attachments.map(({ bytes, ...rest }) => [rest, sha256(bytes)]);
   return sha256(JSON.stringify({ ...message, attachments }));
 }
+
+/** Part of a change: there may be mail to send after its commit. */
+export function wakeSending(app: App): void {
+  app.writer.afterCommit(mailQueued(app).raise);
+}

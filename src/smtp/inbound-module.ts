@@ -1,59 +1,48 @@
 /** The listener for mail from other servers, as a module. */
 
 import { cannotListen } from "../config/listen-error.ts";
-import type { Config } from "../config/settings.ts";
-import type { Writer } from "../db/writer.ts";
-import type { Clock } from "../lib/clock.ts";
-import { describeError, type Log } from "../lib/log.ts";
-import type { InboundRouteModule } from "../modules/inbound-routes/module.ts";
-import type { InboxModule } from "../modules/inboxes/module.ts";
+import { describeError } from "../lib/log.ts";
 import type { Module } from "../modules/module.ts";
 import { domainOf, parseAddress } from "../protocols/mime/address.ts";
 import { type Certificate, createCertificateFiles, selfSignedCertificate } from "./certificate.ts";
 import type { InboundDeps, Recipient } from "./inbound.ts";
 import type { SmtpListener } from "./listener.ts";
+import type { App } from "../core/app.ts";
+import { perApp } from "../lib/per-app.ts";
+import { inboxService } from "../modules/inboxes/service.ts";
+import { messageIntake } from "../modules/inboxes/messages/intake.ts";
+import { inboundReceiving, inboundTargets } from "../modules/inbound-routes/inbound-routes.ts";
+import { bounceService } from "../modules/bounces/service.ts";
+import { domainService } from "../modules/domains/service.ts";
 
 /** Local parts that each server that receives mail has (RFC 5321 §4.5.1, RFC 2142 §4). */
 const POSTMASTERS: readonly string[] = ["postmaster", "abuse"];
 /** The inbox of the first project that has their mail. */
 const INBOX = "postmaster";
 
-type InboundModuleDeps = {
-  config: Config;
-  clock: Clock;
-  log: Log;
-  writer: Writer;
-  inboxes: InboxModule;
-  inboundRoutes: Pick<InboundRouteModule, "receiving" | "targets">;
-  /** The data folder; null if the database is in memory. */
-  folder: string | null;
-  /** Whether a host receives the bounces of a domain. */
-  isBounceHost: (host: string) => boolean;
-  /** Whether an address is a return path of this installation that still takes reports. */
-  isReportAddress: (address: string) => boolean;
-  processReport: InboundDeps["processReport"];
-};
+/** The port of the listener; null until it listens. */
+export const inboundPort = perApp((): { value: number | null } => ({ value: null }));
 
-export function createInboundModule(
-  deps: InboundModuleDeps,
-): Module & { port: () => number | null } {
-  const { config, writer, log } = deps;
-  const { intake, inboxes } = deps.inboxes;
+export const inboundModule = perApp(createInboundModule);
+
+function createInboundModule(app: App): Module {
+  const { clock, config, folder, writer, log } = app;
+  const [inboxes, intake] = [inboxService(app), messageIntake(app)];
+  const [received, targets] = [inboundReceiving(app), inboundTargets(app)];
+  const { isReportAddress, processReport } = bounceService(app);
   const { smtpTlsCert: cert, smtpTlsKey: key } = config;
   const files = cert === null || key === null ? null : createCertificateFiles({ cert, key }, log);
   let listener: SmtpListener | null = null;
-  let port: number | null = null;
-
-  const { receiving: received, targets } = deps.inboundRoutes;
 
   function find(text: string): Recipient | null {
-    if (deps.isReportAddress(text)) return { kind: "report" };
+    if (isReportAddress(text)) return { kind: "report" };
     // RFC 5321 §4.1.1.3: the only address without a domain.
     if (text.toLowerCase() === "postmaster") return { kind: "postmaster" };
     const parsed = parseAddress(text);
     const isPostmaster = parsed.ok && POSTMASTERS.includes(parsed.local);
     const host = parsed.ok ? domainOf(parsed.address) : "";
-    const isOwnName = host === config.hostname.toLowerCase() || deps.isBounceHost(host);
+    const isOwnName =
+      host === config.hostname.toLowerCase() || domainService(app).isBounceHost(host);
     if (isPostmaster && isOwnName) return { kind: "postmaster" };
     const target = targets.find(text);
     if (target !== null || !isPostmaster) return target;
@@ -89,8 +78,8 @@ export function createInboundModule(
   /** Other servers encrypt with any certificate, so a self-signed one is announced as well. */
   async function certificate(): Promise<Certificate | null> {
     if (files !== null) return files.load();
-    if (deps.folder === null) return null;
-    return selfSignedCertificate(deps.folder, config.hostname).catch((error: unknown) => {
+    if (folder === null) return null;
+    return selfSignedCertificate(folder, config.hostname).catch((error: unknown) => {
       log.warn("STARTTLS is not offered: no certificate could be made", {
         error: describeError(error),
       });
@@ -106,18 +95,28 @@ export function createInboundModule(
   return {
     name: "inbound",
     recurring: [{ name: "inbound certificate", pattern: "*/30 * * * * *", run: reloadCertificate }],
-    port: () => port,
     async start() {
       if (config.inbound === null) return;
       const { host, port: wanted } = config.inbound;
       // Loaded only by servers that listen: the package smtp-server takes 8 ms and 11 MiB.
       const { createInboundListener } = await import("./inbound.ts");
       const { hostname, smtpMaxBytes: maxBytes } = config;
-      const rest = { find, received, openForPostmaster, hostname, maxBytes };
-      listener = createInboundListener({ ...deps, ...rest }, await certificate());
-      port = await listener.listen({ host, port: wanted }).catch((error: unknown) => {
-        throw cannotListen({ host, port: wanted }, "--inbound HOST:PORT", error);
-      });
+      const deps = {
+        find,
+        received,
+        processReport,
+        openForPostmaster,
+        clock,
+        log,
+        hostname,
+        maxBytes,
+      };
+      listener = createInboundListener(deps, await certificate());
+      inboundPort(app).value = await listener
+        .listen({ host, port: wanted })
+        .catch((error: unknown) => {
+          throw cannotListen({ host, port: wanted }, "--inbound HOST:PORT", error);
+        });
     },
     async stop() {
       await listener?.close();

@@ -2,32 +2,37 @@
 
 import { ConfigError } from "../config/read.ts";
 import { cannotListen } from "../config/listen-error.ts";
-import type { Config } from "../config/settings.ts";
-import type { Log } from "../lib/log.ts";
 import type { Module } from "../modules/module.ts";
-import type { Submissions } from "../modules/emails/submission/accept.ts";
 import { type Certificate, createCertificateFiles, selfSignedCertificate } from "./certificate.ts";
 import type { SmtpListener } from "./listener.ts";
 import { isLoopback } from "../protocols/smtp/relay-url.ts";
-import type { SubmissionDeps } from "./submission.ts";
+import type { App } from "../core/app.ts";
+import { perApp } from "../lib/per-app.ts";
+import { submissionsOf } from "../modules/emails/submission/accept.ts";
+import { admissionOf } from "../modules/admission.ts";
+import { findKey } from "../modules/keys.ts";
 
 type Address = { host: string; port: number };
 type Kind = "submission" | "submissions";
 
-export function createSubmissionModule(
-  deps: Omit<SubmissionDeps, "hostname" | "maxBytes" | "log"> & {
-    config: Config;
-    log: Log;
-    submissions: Submissions;
-    /** The data folder; null if the database is in memory. */
-    folder: string | null;
-  },
-): Module & { ports: () => Readonly<Partial<Record<Kind, number>>> } {
-  const { config, log } = deps;
+/** The ports of the listeners, once they listen. */
+export const submissionPorts = perApp((): Partial<Record<Kind, number>> => ({}));
+
+export const submissionModule = perApp(createSubmissionModule);
+
+function createSubmissionModule(app: App): Module {
+  const { clock, config, folder, log } = app;
+  const submissions = submissionsOf(app);
+  const ports = submissionPorts(app);
   const { smtpTlsCert: cert, smtpTlsKey: key } = config;
   const files = cert === null || key === null ? null : createCertificateFiles({ cert, key }, log);
   const listeners: SmtpListener[] = [];
-  const ports: Partial<Record<Kind, number>> = {};
+
+  /** Counts a message. Returns the seconds until the next one is possible; null if it is now. */
+  function takeRate(projectSeq: number): number | null {
+    const budget = admissionOf(app).takeRate(projectSeq);
+    return budget === null || budget.isAllowed ? null : budget.resetSeconds;
+  }
 
   /** Null for a listener that offers no TLS. */
   async function certificateFor(kind: Kind, { host }: Address): Promise<Certificate | null> {
@@ -39,8 +44,8 @@ export function createSubmissionModule(
       );
     }
     if (kind === "submission") return null;
-    if (deps.folder === null) throw new ConfigError(`--${kind} needs --smtp-tls-cert`);
-    return selfSignedCertificate(deps.folder, config.hostname);
+    if (folder === null) throw new ConfigError(`--${kind} needs --smtp-tls-cert`);
+    return selfSignedCertificate(folder, config.hostname);
   }
 
   async function open(kind: Kind, address: Address): Promise<void> {
@@ -48,7 +53,15 @@ export function createSubmissionModule(
     // Loaded only by servers that listen: the package smtp-server takes 8 ms and 11 MiB.
     const { createSubmissionListener } = await import("./submission.ts");
     const listener = createSubmissionListener(
-      { ...deps, hostname: config.hostname, maxBytes: config.smtpMaxBytes },
+      {
+        submissions,
+        findKey: (digest) => findKey(app, digest),
+        takeRate,
+        clock,
+        log,
+        hostname: config.hostname,
+        maxBytes: config.smtpMaxBytes,
+      },
       { certificate, isImplicit: kind === "submissions" },
     );
     ports[kind] = await listener.listen(address).catch((error: unknown) => {
@@ -68,12 +81,10 @@ export function createSubmissionModule(
     recurring: [
       { name: "submission certificate", pattern: "*/30 * * * * *", run: reloadCertificate },
     ],
-    ports: () => ports,
     async start() {
-      await deps.submissions.removeIncomplete();
-      const { submission, submissions } = config;
-      if (submission !== null) await open("submission", submission);
-      if (submissions !== null) await open("submissions", submissions);
+      await submissions.removeIncomplete();
+      if (config.submission !== null) await open("submission", config.submission);
+      if (config.submissions !== null) await open("submissions", config.submissions);
     },
     async stop() {
       await Promise.all(listeners.map((listener) => listener.close()));

@@ -28,14 +28,6 @@ test("every module of the list has a name of its own", () => {
   expect(repeated(names)).toEqual([]);
 });
 
-test("every folder with a module.ts is one module of the list", () => {
-  const folders = sources.flatMap(
-    ({ file }) => /^modules\/(\w+)\/module\.ts$/.exec(file)?.[1] ?? [],
-  );
-  const names = t.app.modules.map(({ name }) => name);
-  expect(folders.filter((folder) => !names.includes(folder))).toEqual([]);
-});
-
 test("the list of recurring work names each once, with its interval", () => {
   const names = t.app.recurring.map(({ name }) => name);
   expect(repeated(names)).toEqual([]);

@@ -14,6 +14,7 @@ import { valueAt } from "../support/json.ts";
 import { basic, mailpitApp } from "../support/mailpit.ts";
 import { sendRaw } from "../support/smtp-client.ts";
 import { mailpitConfig } from "./mailpit-variables.ts";
+import { inboxParts } from "../support/inbox-parts.ts";
 
 const open: { close: () => Promise<void> }[] = [];
 let catcher: Awaited<ReturnType<typeof captureApp>>;
@@ -241,7 +242,7 @@ test("send-api-details", async () => {
   const sent = await mailpit("POST", "/api/v1/send", {
     body: { ...message, To: [{ Email: "t@example.com" }] },
   });
-  await app.inboxes.indexer.caughtUp();
+  await inboxParts(app.app).indexer.caughtUp();
   const read = await mailpit("GET", `/api/v1/message/${sent.text("ID")}`);
   expect(read.text("Username")).toBe("default");
 });

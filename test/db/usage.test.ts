@@ -20,6 +20,7 @@ import { stringAt } from "../support/json.ts";
 import { startWebServer } from "../support/web-server.ts";
 import { runImport } from "../modules/contacts/upload.ts";
 import { chain, delay, step } from "../modules/workflows/graphs.ts";
+import { workflowService } from "../../src/modules/workflows/workflows.ts";
 
 /** Tables without rows that a project adds, or with few of them beside rows that are metered. */
 const NOT_METERED = [
@@ -380,7 +381,7 @@ describe("the counters are right after", () => {
     await a.track("signed-up", {}, "bob@example.net");
     usage = expectChanged(a.t, usage, "more");
     await a.t.call("DELETE", `/workflows/${id}`);
-    while (a.t.countRows("workflows") > 0) await a.t.app.workflows.removeDeleted();
+    while (a.t.countRows("workflows") > 0) await workflowService(a.t.app.app).removeDeleted();
     expect(a.t.countRows("workflow_execution_steps")).toBe(0);
     expectChanged(a.t, usage, "less");
   });

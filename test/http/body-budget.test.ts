@@ -6,6 +6,7 @@ import { waitUntil, settleEventLoop } from "../support/eventually.ts";
 import { projectPerTest } from "../support/project-per-test.ts";
 import { type OpenRequest, openRequest, readRaw } from "../support/raw-http.ts";
 import { expectError } from "../support/refusal.ts";
+import { bodiesOf } from "../../src/http/body.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -33,7 +34,7 @@ afterEach(async () => {
   collect.mockRestore();
 });
 
-const taken = () => t.app.bodyBudget.takenBytes();
+const taken = () => bodiesOf(t.app.app).takenBytes();
 
 type Head = { path?: string; key?: string; length?: number | "chunked" };
 

@@ -8,6 +8,7 @@ import { valueAt } from "../support/json.ts";
 import { openApiDocument } from "../support/openapi.ts";
 import { expectError } from "../support/refusal.ts";
 import { signIn } from "../support/session.ts";
+import { bodiesOf } from "../../src/http/body.ts";
 
 const json = { "content-type": "application/json" };
 const FORM = "application/x-www-form-urlencoded";
@@ -188,8 +189,8 @@ describe("a body", () => {
     for (const route of routes()) {
       for (const raw of bodies) await callRoute(route, { raw, headers: json });
     }
-    await waitUntil(() => t.app.bodyBudget.takenBytes() === 0);
-    expect(t.app.bodyBudget.takenValues()).toBe(0);
+    await waitUntil(() => bodiesOf(t.app.app).takenBytes() === 0);
+    expect(bodiesOf(t.app.app).takenValues()).toBe(0);
   });
 });
 

@@ -7,6 +7,7 @@ import { createLog } from "../../src/lib/log.ts";
 import { type TestApp, testApp } from "../support/app.ts";
 import { waitUntil, settleEventLoop } from "../support/eventually.ts";
 import { type OpenRequest, openRequest } from "../support/raw-http.ts";
+import { bodiesOf } from "../../src/http/body.ts";
 
 let t: TestApp;
 let port: number;
@@ -31,7 +32,7 @@ const requestLines = () => lines.filter((line) => line.includes('"message":"requ
  * budget.
  */
 async function expectQuiet(before: Record<string, unknown[]>): Promise<void> {
-  await waitUntil(() => pendingRequests() === 0 && t.app.bodyBudget.takenBytes() === 0);
+  await waitUntil(() => pendingRequests() === 0 && bodiesOf(t.app.app).takenBytes() === 0);
   await settleEventLoop();
   expect(lines.filter((line) => !/"level":"debug"|"event loop held"/.test(line))).toEqual([]);
   expect(lines.filter((line) => /\bat .*:\d+|[Ee]rror/.test(line))).toEqual([]);

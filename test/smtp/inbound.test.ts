@@ -11,6 +11,7 @@ import {
 } from "../modules/bounces/reports.ts";
 import { relayForms } from "../support/relay-forms.ts";
 import { type RawSmtp, rawSmtp, sendRaw } from "../support/smtp-client.ts";
+import { inboundPort } from "../../src/smtp/inbound-module.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -22,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => t.close());
 
 async function connect(): Promise<RawSmtp> {
-  const client = await rawSmtp(t.app.inbound.port() ?? 0);
+  const client = await rawSmtp(inboundPort(t.app.app).value ?? 0);
   await client.say("EHLO mx.example.net\r\n");
   return client;
 }

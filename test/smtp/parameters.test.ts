@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rawSmtp, type RawSmtp } from "../support/smtp-client.ts";
 import { submissionApp } from "../support/submission.ts";
+import { inboundPort } from "../../src/smtp/inbound-module.ts";
 
 let server: Awaited<ReturnType<typeof submissionApp>>;
 beforeAll(async () => {
@@ -11,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 async function inbound(): Promise<RawSmtp> {
-  const client = await rawSmtp(server.app.inbound.port() ?? 0);
+  const client = await rawSmtp(inboundPort(server.app.app).value ?? 0);
   await client.say("EHLO mx.example.net\r\n");
   return client;
 }

@@ -9,6 +9,7 @@ import {
   vacation,
 } from "../modules/bounces/reports.ts";
 import { rawSmtp, sendRaw } from "../support/smtp-client.ts";
+import { inboundPort } from "../../src/smtp/inbound-module.ts";
 
 const PLAIN = "From: bob@example.net\r\nSubject: unsubscribe\r\n\r\n";
 const DAY_MS = 24 * 3_600_000;
@@ -43,7 +44,7 @@ async function received(type: "MARKETING" | "TRANSACTIONAL" = "MARKETING") {
 }
 
 async function deliverTo(to: string, message: string): Promise<string> {
-  const client = await rawSmtp(t.app.inbound.port() ?? 0);
+  const client = await rawSmtp(inboundPort(t.app.app).value ?? 0);
   await client.say("EHLO mx.example.net\r\n");
   const reply = await sendRaw(client, message, { from: "", to: [to] });
   client.end();

@@ -2,6 +2,8 @@
 
 import { type TestOptions, testApp } from "./app.ts";
 import { rawSmtp } from "./smtp-client.ts";
+import { inboxParts } from "./inbox-parts.ts";
+import { capturePort } from "../../src/modules/accounts/state.ts";
 
 export async function captureApp(options: TestOptions = {}) {
   const test = await testApp({
@@ -13,8 +15,8 @@ export async function captureApp(options: TestOptions = {}) {
     },
   });
   await test.start();
-  const { inboxes, capture } = test.app;
-  const port = capture.port();
+  const inboxes = inboxParts(test.app.app);
+  const port = capturePort(test.app.app).value;
   if (port === null) throw new Error("the SMTP listener has no port");
   return {
     ...test,

@@ -11,6 +11,7 @@ import { drawImage } from "./images.ts";
 import { signIn } from "./session.ts";
 import { ACCEPTED, DEFERRED, testTransport } from "./transport.ts";
 import { startWebServer } from "./web-server.ts";
+import { bounceService } from "../../src/modules/bounces/service.ts";
 
 const SECOND = 1_000;
 const HOUR = 60 * 60 * SECOND;
@@ -289,7 +290,10 @@ async function addReports(t: TestApp): Promise<void> {
       `${fields}\r\nFinal-Recipient: rfc822; ${to}`,
       "--b--",
     ];
-    const { effect } = await t.app.bounces.processReport(Buffer.from(lines.join("\r\n")), null);
+    const { effect } = await bounceService(t.app.app).processReport(
+      Buffer.from(lines.join("\r\n")),
+      null,
+    );
     if (effect === "none") throw new Error(`the report about the mail to ${to} had no effect`);
   }
 }

@@ -3,6 +3,7 @@
 import { type TestOptions, testApp } from "./app.ts";
 import { readResponse, type TestResponse } from "./app.ts";
 import { localEnvelope } from "../../src/modules/inboxes/envelope.ts";
+import { inboxParts } from "./inbox-parts.ts";
 
 type MailpitCall = { body?: unknown; raw?: string; headers?: Record<string, string> };
 
@@ -11,7 +12,7 @@ export async function mailpitApp(options: TestOptions = {}) {
     ...options,
     config: { mailpitApi: true, captureMaxMessages: 0, ...options.config },
   });
-  const { inboxes, intake, indexer, store } = test.app.inboxes;
+  const { inboxes, intake, indexer, store } = inboxParts(test.app.app);
   const inbox = await test.app.writer.write(() => inboxes.defaultOf(test.project.seq));
   const credentials = basic(inbox.name, inboxes.passwordOf(inbox));
 

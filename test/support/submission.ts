@@ -3,6 +3,7 @@
 import { type TestOptions, testApp } from "./app.ts";
 import { waitUntil } from "./eventually.ts";
 import { type RawSmtp, rawSmtp } from "./smtp-client.ts";
+import { submissionPorts } from "../../src/smtp/submission-module.ts";
 
 export async function submissionApp(options: TestOptions = {}) {
   const test = await testApp({
@@ -10,8 +11,7 @@ export async function submissionApp(options: TestOptions = {}) {
     config: { submission: { host: "127.0.0.1", port: 0 }, ...options.config },
   });
   await test.start();
-  const { ports } = test.app.submission;
-  const port = ports().submission ?? 0;
+  const port = submissionPorts(test.app.app).submission ?? 0;
 
   /** Opens a session and says EHLO. */
   async function connect(): Promise<RawSmtp> {
@@ -23,7 +23,7 @@ export async function submissionApp(options: TestOptions = {}) {
   return {
     ...test,
     port,
-    ports,
+    ports: () => submissionPorts(test.app.app),
     connect,
 
     /** Opens a session with AUTH PLAIN. */

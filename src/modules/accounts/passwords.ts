@@ -14,7 +14,7 @@ const SHORTEST_PASSWORD = 10;
 /** In UTF-16 units. */
 export const LONGEST_PASSWORD = 256;
 /** Parameters of Argon2id: memory in KiB, and passes over it. */
-export type PasswordCost = { memoryCost: number; timeCost: number };
+type PasswordCost = { memoryCost: number; timeCost: number };
 
 const COST: PasswordCost = { memoryCost: 65_536, timeCost: 2 };
 const MAX_CONCURRENT = 2;

@@ -3,11 +3,13 @@
 import { isoTime } from "../../lib/clock.ts";
 import { VERSION } from "../../lib/version.ts";
 import type { Accounts } from "./service.ts";
-import type { RelayText } from "../../protocols/smtp/known-relays.ts";
+import { describeRelay, type RelayText } from "../../protocols/smtp/known-relays.ts";
 import { CONFIRMATION_MS, type KnownSession } from "./sessions.ts";
+import type { App } from "../../core/app.ts";
+import { perApp } from "../../lib/per-app.ts";
 
 /** The properties of this server that the dashboard shows. */
-export type ServerFacts = {
+type ServerFacts = {
   /** Whether mail is caught: there are inboxes to look at. */
   capture: boolean;
   /** Whether this is `mailstead dev`. */
@@ -52,4 +54,23 @@ export function createState(deps: { accounts: Accounts; readFacts: () => ServerF
 function presentUser({ user, confirmedAt }: KnownSession) {
   const { id, email, name, isOwner } = user;
   return { id, email, name, isOwner, confirmedUntil: isoTime(confirmedAt + CONFIRMATION_MS) };
+}
+
+/** The port of the listener that catches mail; null until it listens. */
+export const capturePort = perApp((): { value: number | null } => ({ value: null }));
+
+export function serverFacts(app: App): ServerFacts {
+  const { config, hasOpenInboxes, url } = app;
+  const { transport, captureSmtp, host, relayUrl, inbound } = config;
+  const port = capturePort(app).value;
+  return {
+    capture: transport === "capture" || captureSmtp !== null,
+    dev: hasOpenInboxes,
+    transport,
+    requiresVerifiedDomain: config.requireVerifiedDomain,
+    url,
+    receivesAs: inbound === null ? null : config.hostname,
+    relay: transport === "relay" && relayUrl !== null ? describeRelay(relayUrl) : null,
+    smtp: port === null ? null : { host: captureSmtp?.host ?? host, port },
+  };
 }

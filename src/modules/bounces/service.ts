@@ -18,7 +18,7 @@ import { isUnsubscribeForm, openUnsubscribeAddress } from "../../render/unsubscr
 import { bounceHostOf, openReturnPath } from "../../outbox/return-path.ts";
 import type { RecipientFinding } from "../../protocols/dsn/report.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
-import type { Contacts } from "../contacts/service.ts";
+import { type Contacts, contactService } from "../contacts/service.ts";
 import { addSuppression } from "../suppressions.ts";
 import { createMailMatcher } from "./match.ts";
 import type { ReportKind, ReportResult } from "./model.ts";
@@ -28,6 +28,9 @@ import {
   kindOf,
   type Report,
 } from "../../protocols/dsn/read-report.ts";
+import { perApp } from "../../lib/per-app.ts";
+import { createParser } from "../inboxes/parsing/parser.ts";
+import { lateReports } from "./reports.ts";
 
 export type Bounces = ReturnType<typeof createBounces>;
 
@@ -47,7 +50,20 @@ const COMPLAINTS: ReadonlySet<string> = new Set([
   "other",
 ]);
 
-export function createBounces(deps: {
+/** A thread of its own, so that hostile reports do not delay the inboxes. It starts with the first one. */
+export const reportParser = perApp((app: App) => createParser(app));
+
+export const bounceService = perApp((app: App) =>
+  createBounces({
+    ...app,
+    app,
+    reports: lateReports(app),
+    contacts: contactService(app),
+    readReport: reportParser(app).report,
+  }),
+);
+
+function createBounces(deps: {
   app: App;
   clock: Clock;
   writer: Pick<Writer, "write">;

@@ -8,8 +8,7 @@
 
 import { Type } from "@sinclair/typebox";
 import { Elysia, status } from "elysia";
-import type { Change, Writer } from "../../db/writer.ts";
-import type { Admission } from "../../http/admission.ts";
+import type { Change } from "../../db/writer.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import { Envelope, envelope, IdParams, NoContent, withErrors } from "../../http/envelope.ts";
 import type { Role } from "../../http/roles.ts";
@@ -17,24 +16,25 @@ import { ensureChecks } from "../../http/validation.ts";
 import { AppError, fieldError } from "../../lib/errors.ts";
 import { zoneName } from "../../lib/wall-clock.ts";
 import { RECIPIENT_ZONE } from "./local-times.ts";
-import type { CampaignAudience } from "./audience.ts";
-import type { Lifecycle } from "./lifecycle.ts";
+import { campaignAudience } from "./audience.ts";
+import { campaignLifecycle } from "./lifecycle.ts";
 import { Campaign, SendCampaignInput } from "./model.ts";
 import { campaignOperations } from "./operations.ts";
 import type { CampaignRow } from "./present.ts";
-import type { Runner } from "./runner.ts";
+import { campaignRunner } from "./runner.ts";
 import { requireConfirmed, requireNoticeRole } from "./sending-rules.ts";
-import type { Campaigns } from "./service.ts";
+import { campaignService } from "./service.ts";
+import type { App } from "../../core/app.ts";
+import { admissionOf } from "../admission.ts";
 
-export function campaignActionRoutes(deps: {
-  admission: Admission;
-  audience: Pick<CampaignAudience, "breakdown" | "ensureRecipients">;
-  campaigns: Pick<Campaigns, "get" | "present">;
-  lifecycle: Lifecycle;
-  runner: Pick<Runner, "wake">;
-  writer: Writer;
-}) {
-  const { admission, audience, campaigns, lifecycle, runner, writer } = deps;
+export function campaignActionRoutes(app: App) {
+  const { writer } = app;
+  const [admission, audience, campaigns] = [
+    admissionOf(app),
+    campaignAudience(app),
+    campaignService(app),
+  ];
+  const [lifecycle, runner] = [campaignLifecycle(app), campaignRunner(app)];
 
   /** Runs a change of status and wakes the runner after the commit. */
   function changeStatus(change: Change<CampaignRow>) {

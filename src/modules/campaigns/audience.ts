@@ -2,10 +2,9 @@
 
 import { eq } from "drizzle-orm";
 import type { App } from "../../core/app.ts";
-import type { Db } from "../../db/open.ts";
 import { segments as segmentTable } from "../../db/schema/segments.ts";
 import type { Page } from "../../http/envelope.ts";
-import { bySeq, type ListPage } from "../../http/pagination.ts";
+import { bySeq, listPage } from "../../http/pagination.ts";
 import { AppError } from "../../lib/errors.ts";
 import type { Contact } from "../contacts/model.ts";
 import { presentContact } from "../contacts/service.ts";
@@ -19,7 +18,7 @@ import {
 } from "../segments/condition/operators.ts";
 import { problemSentence, problemsOf } from "../segments/condition/problems.ts";
 import type { Counted } from "../segments/model.ts";
-import type { Segments } from "../segments/service.ts";
+import { type Segments, segmentService } from "../segments/service.ts";
 import { type Tallies, type ContactTally, tallyAudience } from "../segments/sql/tally.ts";
 import {
   type AudienceBreakdown,
@@ -28,13 +27,12 @@ import {
   EXCLUSION_REASONS,
   type ExclusionReason,
 } from "./audience-model.ts";
-import type { AudienceColumns } from "./columns.ts";
+import { type AudienceColumns, audienceColumnsOf } from "./columns.ts";
 import type { CampaignRow } from "./present.ts";
+import { perApp } from "../../lib/per-app.ts";
 
 type Audience = ReturnType<Segments["audienceOfCondition"]>;
 type Tests = NonNullable<Parameters<Segments["audienceOfCondition"]>[2]>;
-
-export type CampaignAudience = ReturnType<typeof createCampaignAudience>;
 
 /** Contacts of each kind from which a rehearsal chooses. */
 const SAMPLED = 60;
@@ -48,14 +46,11 @@ const DRAWN = 400;
 type AudienceOf = Pick<CampaignRow, "projectSeq" | "category" | "audienceCondition"> &
   ReturnType<AudienceColumns> & { id?: string };
 
-export function createCampaignAudience(deps: {
-  app: App;
-  db: Db;
-  listPage: ListPage;
-  columnsOf: AudienceColumns;
-  segments: Pick<Segments, "audiences" | "audienceOf" | "audienceOfCondition" | "audienceAt">;
-}) {
-  const { db, segments } = deps;
+export const campaignAudience = perApp(createCampaignAudience);
+
+function createCampaignAudience(app: App) {
+  const { db } = app;
+  const segments = segmentService(app);
 
   function segmentIdOf({ segmentSeq }: AudienceOf): string | null {
     if (segmentSeq === null) return null;
@@ -115,7 +110,7 @@ export function createCampaignAudience(deps: {
 
     /** Counts who matches now, and who of them gets no mail. Throws like `subscribed`. */
     async breakdown(audience: AudienceOf, counted: Counted = "EXACT"): Promise<AudienceBreakdown> {
-      const found = await tallyAudience(deps.app, matching(audience, []), counted);
+      const found = await tallyAudience(app, matching(audience, []), counted);
       return breakdownOf(found, audience);
     },
 
@@ -128,7 +123,7 @@ export function createCampaignAudience(deps: {
       { reason, ...query }: AudienceContactsQuery,
     ): Promise<Page<Contact>> {
       const audience = matching(campaign, testsOf(campaign, reason));
-      return deps.listPage(
+      return listPage(app)(
         { scope: `${campaign.projectSeq}:audience:${campaign.id}:${reason ?? ""}`, query },
         async (request) => {
           const beforeSeq = request.after?.[0] ?? null;
@@ -157,7 +152,7 @@ export function createCampaignAudience(deps: {
       if (first === undefined || last === undefined) return [];
       const drawn = Array.from(
         { length: DRAWN },
-        () => first + Math.floor(deps.app.random() * (last - first + 1)),
+        () => first + Math.floor(app.random() * (last - first + 1)),
       );
       const random = segments.audiences.matching(audience, drawn);
       const ends = [...newest.map(({ seq }) => seq), ...oldest.slice(0, SAMPLED)];
@@ -167,7 +162,7 @@ export function createCampaignAudience(deps: {
     /** The audience that a request describes, which belongs to no campaign. */
     described(projectSeq: number, input: AudienceInput): AudienceOf {
       const { audienceType, segmentId = null, audienceFilter: filter = null } = input;
-      const columns = deps.columnsOf(projectSeq, {
+      const columns = audienceColumnsOf(app)(projectSeq, {
         audienceType,
         segmentId,
         audienceFilter: filter,

@@ -4,7 +4,6 @@ import type { campaigns } from "../../db/schema/campaigns.ts";
 import { normalizedAddress } from "../../http/formats.ts";
 import { fieldError, validationError } from "../../lib/errors.ts";
 import { parseCondition, wireCondition } from "../segments/condition/condition.ts";
-import type { Segments } from "../segments/service.ts";
 import { optionalContent } from "../templates.ts";
 import { contentOf } from "../templates/present.ts";
 import {
@@ -15,7 +14,10 @@ import {
   type Utm,
 } from "./model.ts";
 import type { CampaignRow } from "./present.ts";
-import type { FindSegmentSeq } from "./usage.ts";
+import type { App } from "../../core/app.ts";
+import { perApp } from "../../lib/per-app.ts";
+import { campaignUsage } from "./usage.ts";
+import { segmentService } from "../segments/service.ts";
 
 /** The columns that a request may set. */
 export type Content = Omit<
@@ -39,10 +41,9 @@ export const NO_AUDIENCE = {
 type AudienceColumnValues = Pick<CampaignRow, "audienceType" | "segmentSeq" | "audienceFilter">;
 export type AudienceColumns = ReturnType<typeof createAudienceColumns>;
 
-export function createAudienceColumns(deps: {
-  segments: Pick<Segments, "ensureResolvable">;
-  findSegmentSeq: FindSegmentSeq;
-}) {
+export const audienceColumnsOf = perApp(createAudienceColumns);
+
+function createAudienceColumns(app: App) {
   /** The columns of an audience; columns that its type does not use are cleared. */
   return (projectSeq: number, audience: CampaignAudience): AudienceColumnValues => {
     const { audienceType, segmentId, audienceFilter } = audience;
@@ -53,13 +54,13 @@ export function createAudienceColumns(deps: {
     }
     if (audienceType === "ALL") return { audienceType, segmentSeq: null, audienceFilter: null };
     const condition = parseCondition(audienceFilter, "audienceFilter");
-    deps.segments.ensureResolvable(projectSeq, condition);
+    segmentService(app).ensureResolvable(projectSeq, condition);
     const text = JSON.stringify(wireCondition(condition));
     return { audienceType, segmentSeq: null, audienceFilter: text };
   };
 
   function segmentSeq(projectSeq: number, id: string | null): number {
-    const seq = deps.findSegmentSeq(projectSeq, id ?? "");
+    const seq = campaignUsage(app).findSegmentSeq(projectSeq, id ?? "");
     if (seq !== null) return seq;
     throw fieldError("segmentId", "unknown_reference", "names no segment of this project");
   }

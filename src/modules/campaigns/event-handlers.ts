@@ -4,13 +4,14 @@
  * or complaints harm the reputation of the sender, and one whose first mails all fail alike.
  */
 
-import type { Db } from "../../db/open.ts";
-import type { Log } from "../../lib/log.ts";
 import type { EventInput } from "../../events/log.ts";
 import { isReportedLater } from "../../outbox/late-reports.ts";
 import { type CampaignFailure, createFirstFailures } from "./first-failures.ts";
-import type { Lifecycle } from "./lifecycle.ts";
-import type { Stats } from "./stats.ts";
+import { campaignLifecycle } from "./lifecycle.ts";
+import { campaignStats } from "./stats.ts";
+import type { App } from "../../core/app.ts";
+import { perApp } from "../../lib/per-app.ts";
+import { campaignLog } from "./log.ts";
 
 type Limits = {
   /** Shares of the mails that left, 0 to 1. A campaign that exceeds one of them is paused. */
@@ -28,15 +29,17 @@ type Limits = {
  */
 const FORGIVEN_COMPLAINTS = 2;
 
-export function createCampaignHandlers(deps: {
-  db: Db;
-  log: Log;
-  stats: Stats;
-  lifecycle: Pick<Lifecycle, "pauseBecause">;
-  limits: Limits;
-}) {
-  const { log, stats, lifecycle, limits } = deps;
-  const { sqlite } = deps.db;
+export const campaignHandlers = perApp(createCampaignHandlers);
+
+function createCampaignHandlers(app: App) {
+  const { config } = app;
+  const [log, stats, lifecycle] = [campaignLog(app), campaignStats(app), campaignLifecycle(app)];
+  const limits: Limits = {
+    bounceRate: config.campaignBounceLimit,
+    complaintRate: config.campaignComplaintLimit,
+    afterMails: config.campaignLimitAfter,
+  };
+  const { sqlite } = app.db;
   const firstFailures = createFirstFailures({ stats });
   const findCampaign = sqlite.prepare<{ campaignSeq: number }, [number]>(
     // The join leaves out mails whose campaign was deleted: mails are stored longer than campaigns.

@@ -9,18 +9,16 @@
 
 import { and, eq, inArray, sql } from "drizzle-orm";
 import type { App } from "../../core/app.ts";
-import type { Db } from "../../db/open.ts";
 import { campaignCounts, campaigns } from "../../db/schema/campaigns.ts";
-import type { Change, Writer } from "../../db/writer.ts";
-import { type Clock, systemClock } from "../../lib/clock.ts";
-import type { EmailStore } from "../../outbox/enqueue.ts";
-import type { Segments } from "../segments/service.ts";
-import type { CampaignAudience } from "./audience.ts";
+import type { Writer } from "../../db/writer.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { emailStore, wakeSending } from "../../outbox/enqueue.ts";
+import { segmentService } from "../segments/service.ts";
+import { campaignAudience } from "./audience.ts";
 import { dueGroups } from "./local-times.ts";
 import { storedMessage } from "./message.ts";
 import type { CampaignRow } from "./present.ts";
-
-export type Expansion = ReturnType<typeof createExpansion>;
+import { perApp } from "../../lib/per-app.ts";
 
 /** Rows written in one change: a few milliseconds of work. */
 const SLICE = 250;
@@ -37,25 +35,19 @@ type Slice = { goesOn: boolean; inserted: number };
 /** Numbers of rows; `suppressed` is a part of `inserted`. */
 type Inserted = { inserted: number; suppressed: number };
 
-export function createExpansion(deps: {
-  app: App;
-  db: Db;
-  writer: Writer;
-  clock: Clock;
-  segments: Pick<Segments, "audiences">;
-  audience: Pick<CampaignAudience, "subscribed">;
-  store: Pick<EmailStore, "saveMessage" | "insertCampaignEmails">;
-  /** Part of a change: wakes the dispatcher, because there is mail to send. */
-  wake: Change<void>;
-}) {
-  const { db, writer, clock, audience } = deps;
+export const campaignExpansion = perApp(createExpansion);
+
+function createExpansion(app: App) {
+  const { db, writer, clock } = app;
+  const audience = campaignAudience(app);
+  const store = emailStore(app);
 
   /** Part of a change: writes one slice. */
   function writeSlice(campaign: CampaignRow, seqs: readonly number[], cursor: number): Slice {
     if (!moveCursor(campaign, cursor)) return { goesOn: false, inserted: 0 };
     const inserted = insertMails(campaign, seqs);
     countRecipients(campaign, inserted);
-    deps.wake();
+    wakeSending(app);
     return { goesOn: true, inserted: inserted.inserted };
   }
 
@@ -73,10 +65,10 @@ export function createExpansion(deps: {
   function insertMails(campaign: CampaignRow, seqs: readonly number[]): Inserted {
     if (seqs.length === 0) return { inserted: 0, suppressed: 0 };
     const now = clock.now();
-    const messageSeq = storedMessage(deps.app, deps.store, campaign);
+    const messageSeq = storedMessage(app, store, campaign);
     const sum: Inserted = { inserted: 0, suppressed: 0 };
-    for (const group of dueGroups(deps.app, campaign, seqs)) {
-      const found = deps.store.insertCampaignEmails({ campaign, messageSeq, ...group, now });
+    for (const group of dueGroups(app, campaign, seqs)) {
+      const found = store.insertCampaignEmails({ campaign, messageSeq, ...group, now });
       sum.inserted += found.inserted;
       sum.suppressed += found.suppressed;
     }
@@ -98,7 +90,7 @@ export function createExpansion(deps: {
     campaign: CampaignRow,
     { from, end }: { from: number; end: number },
   ): AsyncGenerator<number[]> {
-    const { members } = deps.segments.audiences;
+    const { members } = segmentService(app).audiences;
     for await (const found of members(audience.subscribed(campaign), from)) {
       const seqs = found.filter((seq) => seq <= end);
       for (let start = 0; start < seqs.length; start += SLICE) {

@@ -6,21 +6,21 @@
 
 import { and, eq, inArray, lte, sql } from "drizzle-orm";
 import type { App } from "../../core/app.ts";
-import type { Db } from "../../db/open.ts";
 import { campaigns, type CampaignStatus } from "../../db/schema/campaigns.ts";
 import type { Change } from "../../db/writer.ts";
-import type { Clock } from "../../lib/clock.ts";
 import { fieldError } from "../../lib/errors.ts";
 import { cachePerIteration } from "../../lib/iteration-cache.ts";
-import type { EmailStore } from "../../outbox/enqueue.ts";
+import { emailStore, wakeSending } from "../../outbox/enqueue.ts";
 import { createAudienceSnapshot } from "./audience-snapshot.ts";
 import { startOf } from "./local-times.ts";
 import { bodyFault, sharedMessage } from "./message.ts";
 import type { CampaignRow } from "./present.ts";
-import type { Campaigns } from "./service.ts";
+import { campaignService } from "./service.ts";
 import { type CampaignAction, nextStatus } from "./states.ts";
-import { requireComplete } from "./sending-rules.ts";
-import type { Stats } from "./stats.ts";
+import { requireComplete, requireVerifiedSender } from "./sending-rules.ts";
+import { campaignStats } from "./stats.ts";
+import { perApp } from "../../lib/per-app.ts";
+import { noteCampaignChange } from "./log.ts";
 
 export type Lifecycle = ReturnType<typeof createLifecycle>;
 
@@ -38,23 +38,6 @@ const EMPTY_AUDIENCE = "Its audience was empty when it was sent.";
 /** Longest time in advance; a later date is most likely a typing error. */
 const FURTHEST_MS = 5 * 366 * 24 * 60 * 60 * 1000;
 
-/** Part of a change: called for each campaign that was created, changed or removed. */
-export type NoteChange = (campaign: Pick<CampaignRow, "projectSeq" | "id">) => void;
-
-type LifecycleDeps = {
-  app: App;
-  db: Db;
-  clock: Clock;
-  campaigns: Pick<Campaigns, "get">;
-  store: Pick<EmailStore, "saveMessage">;
-  stats: Pick<Stats, "forgive" | "recipients">;
-  requireVerified: (projectSeq: number, from: string) => void;
-  /** Part of a change: wakes the dispatcher, because mails may now leave. */
-  wake: Change<void>;
-  /** Part of a change: tells the dashboard that a campaign changed. */
-  noteChange: NoteChange;
-};
-
 const UNSCHEDULED = { scheduledAt: null, startAt: null, timeZone: null, fallbackZone: null };
 
 /** The time of a campaign in milliseconds since the epoch, and the names of zones. */
@@ -67,25 +50,28 @@ const isAt = (campaign: ScheduledTime, time: ScheduledTime): boolean =>
   campaign.timeZone === time.timeZone &&
   campaign.fallbackZone === time.fallbackZone;
 
-export function createLifecycle(deps: LifecycleDeps) {
-  const { clock, store, stats } = deps;
-  const rows = createStatusRows(deps);
-  const snapshotAudience = createAudienceSnapshot(deps.db);
+export const campaignLifecycle = perApp(createLifecycle);
+
+function createLifecycle(app: App) {
+  const { clock } = app;
+  const [campaigns, store, stats] = [campaignService(app), emailStore(app), campaignStats(app)];
+  const rows = createStatusRows(app);
+  const snapshotAudience = createAudienceSnapshot(app.db);
 
   function requireVerified({ projectSeq, from }: CampaignRow): void {
-    deps.requireVerified(projectSeq, from);
+    requireVerifiedSender(app, projectSeq, from);
   }
 
   function requireSendable(campaign: CampaignRow): void {
     requireComplete(campaign);
-    const fault = bodyFault(deps.app, campaign);
+    const fault = bodyFault(app, campaign);
     if (fault !== null) throw fieldError("body", "too_big", fault);
   }
 
   /** Starts sending and fixes the audience and the content. */
   function begin(campaign: CampaignRow, action: "send" | "start"): CampaignRow {
     const now = clock.now();
-    const messageSeq = store.saveMessage(sharedMessage(deps.app, campaign), now);
+    const messageSeq = store.saveMessage(sharedMessage(app, campaign), now);
     return rows.move(campaign, action, {
       messageSeq,
       startedAt: now,
@@ -126,7 +112,7 @@ export function createLifecycle(deps: LifecycleDeps) {
 
     sendNow(projectSeq: number, id: string): Change<CampaignRow> {
       return () => {
-        const campaign = deps.campaigns.get(projectSeq, id);
+        const campaign = campaigns.get(projectSeq, id);
         nextStatus(campaign.status, "send");
         requireSendable(campaign);
         requireVerified(campaign);
@@ -140,7 +126,7 @@ export function createLifecycle(deps: LifecycleDeps) {
       { at, timeZone, fallbackZone }: SendingTime,
     ): Change<CampaignRow> {
       return () => {
-        const campaign = deps.campaigns.get(projectSeq, id);
+        const campaign = campaigns.get(projectSeq, id);
         const now = clock.now();
         nextStatus(campaign.status, "schedule");
         if (at <= now) throw fieldError("scheduledFor", "too_small", "must be in the future");
@@ -159,14 +145,14 @@ export function createLifecycle(deps: LifecycleDeps) {
     /** Makes a scheduled campaign a draft again; no mail of it exists yet. */
     unschedule(projectSeq: number, id: string): Change<CampaignRow> {
       return () =>
-        rows.move(deps.campaigns.get(projectSeq, id), "unschedule", {
+        rows.move(campaigns.get(projectSeq, id), "unschedule", {
           ...UNSCHEDULED,
         });
     },
 
     pause(projectSeq: number, id: string): Change<CampaignRow> {
       return () => {
-        const campaign = deps.campaigns.get(projectSeq, id);
+        const campaign = campaigns.get(projectSeq, id);
         if (isWaitingForDomain(campaign)) return rows.keepPaused(campaign);
         return rows.move(campaign, "pause", { statusReason: null });
       };
@@ -175,19 +161,19 @@ export function createLifecycle(deps: LifecycleDeps) {
     resume:
       (projectSeq: number, id: string): Change<CampaignRow> =>
       () =>
-        resumeRow(deps.campaigns.get(projectSeq, id)),
+        resumeRow(campaigns.get(projectSeq, id)),
 
     /** Resumes a campaign that waits for its domain. Returns null if a person paused it meanwhile. */
     resumeVerified(projectSeq: number, id: string): Change<CampaignRow | null> {
       return () => {
-        const campaign = deps.campaigns.get(projectSeq, id);
+        const campaign = campaigns.get(projectSeq, id);
         return isWaitingForDomain(campaign) ? resumeRow(campaign) : null;
       };
     },
 
     cancel(projectSeq: number, id: string): Change<CampaignRow> {
       return () =>
-        rows.move(deps.campaigns.get(projectSeq, id), "cancel", {
+        rows.move(campaigns.get(projectSeq, id), "cancel", {
           finishedAt: clock.now(),
           statusReason: null,
         });
@@ -200,7 +186,7 @@ export function createLifecycle(deps: LifecycleDeps) {
 
     finish(projectSeq: number, id: string): Change<CampaignRow> {
       return () => {
-        const campaign = deps.campaigns.get(projectSeq, id);
+        const campaign = campaigns.get(projectSeq, id);
         const statusReason = stats.recipients(campaign.seq) === 0 ? EMPTY_AUDIENCE : null;
         return rows.move(campaign, "finish", { finishedAt: clock.now(), statusReason });
       };
@@ -211,12 +197,8 @@ export function createLifecycle(deps: LifecycleDeps) {
 const START_AT = sql<number>`coalesce(${campaigns.startAt}, ${campaigns.scheduledAt})`;
 
 /** Finds campaigns by their status, and changes it if it is still the expected one. */
-function createStatusRows({
-  db,
-  clock,
-  wake,
-  noteChange,
-}: Pick<LifecycleDeps, "db" | "clock" | "wake" | "noteChange">) {
+function createStatusRows(app: App) {
+  const { db, clock } = app;
   const findStatus = db.sqlite.prepare<{ status: CampaignStatus }, [number]>(
     "SELECT status FROM campaigns WHERE seq = +?",
   );
@@ -264,8 +246,8 @@ function createStatusRows({
         .returning()
         .all();
       if (moved === undefined) throw new Error("a campaign changed within a transaction");
-      if (status === "SENDING") wake();
-      noteChange(moved);
+      if (status === "SENDING") wakeSending(app);
+      noteCampaignChange(app, moved);
       return moved;
     },
 
@@ -285,13 +267,13 @@ function createStatusRows({
         .returning({ id: campaigns.id, projectSeq: campaigns.projectSeq })
         .all();
       if (paused === undefined) return null;
-      noteChange(paused);
+      noteCampaignChange(app, paused);
       return paused.id;
     },
 
     /** Part of a change: removes the reason of a pause, so that it no longer ends by itself. */
     keepPaused(campaign: CampaignRow): CampaignRow {
-      noteChange(campaign);
+      noteCampaignChange(app, campaign);
       return db
         .update(campaigns)
         .set({ statusReason: null, updatedAt: clock.now() })

@@ -15,24 +15,25 @@ import type { Role } from "../../http/roles.ts";
 import { AppError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import { senderOfProject } from "../../lib/message-senders.ts";
-import type { Composer } from "../../outbox/compose/composer.ts";
 import type { Prepared } from "../../outbox/compose/prepare.ts";
 import type { LeasedMail } from "../../outbox/lease-rows.ts";
 import type { Busy } from "../../outbox/outcome.ts";
 import { parseData } from "../contacts/data.ts";
 import { checkContent, findPlaceholders } from "../content-work/content-work.ts";
-import type { MessageReader } from "../emails/content/contents.ts";
 import { localEnvelope } from "../inboxes/envelope.ts";
-import type { Intake } from "../inboxes/messages/intake.ts";
-import type { InboxRetention } from "../inboxes/retention.ts";
-import { REHEARSAL_INBOX, type Inboxes } from "../inboxes/service.ts";
+import { REHEARSAL_INBOX } from "../inboxes/service.ts";
 import { renderSubject } from "../previews.ts";
-import type { CampaignAudience } from "./audience.ts";
 import { sharedMessage } from "./message.ts";
 import type { CampaignRow } from "./present.ts";
 import { type Chosen, chooseSample } from "./rehearsal-sample.ts";
 import type { Rehearsal, RehearsalVariant } from "./rehearsal-model.ts";
 import { requireComplete } from "./sending-rules.ts";
+import { mailComposer } from "../composer.ts";
+import { inboxService } from "../inboxes/service.ts";
+import { mailParser } from "../inboxes/parsing/parser.ts";
+import { messageIntake } from "../inboxes/messages/intake.ts";
+import { inboxRetention } from "../inboxes/retention.ts";
+import { campaignAudience } from "./audience.ts";
 
 /** Variants that are rendered and checked at the same time. */
 const AT_ONCE = 4;
@@ -47,17 +48,10 @@ type Contact = {
   data: ReturnType<typeof parseData>;
 };
 
-export function createRehearsal(deps: {
-  app: App;
-  audience: Pick<CampaignAudience, "sample">;
-  composer: Pick<Composer, "prepare">;
-  inboxes: Pick<Inboxes, "find" | "create">;
-  intake: Pick<Intake, "store">;
-  retention: Pick<InboxRetention, "keepNewest">;
-  messages: Pick<MessageReader, "read">;
-}) {
-  const { app, audience, composer, inboxes, intake, messages, retention } = deps;
+export function createRehearsal(app: App) {
   const { db, clock, writer } = app;
+  const audience = campaignAudience(app);
+  const inboxes = inboxService(app);
 
   /** Contacts who would get the campaign, the oldest one first. */
   async function candidates(campaign: CampaignRow): Promise<Contact[]> {
@@ -80,7 +74,7 @@ export function createRehearsal(deps: {
   }
 
   function prepare(mail: LeasedMail): Promise<Prepared | Busy> {
-    return new Promise((resolve, reject) => composer.prepare(mail, { resolve, reject }));
+    return new Promise((resolve, reject) => mailComposer(app).prepare(mail, { resolve, reject }));
   }
 
   /** The message to a contact. Throws 422 if it cannot be rendered. */
@@ -100,7 +94,7 @@ export function createRehearsal(deps: {
 
   async function check(project: Project, raw: Uint8Array) {
     const { urls: _, ...checks } = await checkContent(app, project.seq, async () => {
-      const parsed = await messages.read(raw, senderOfProject(project.seq));
+      const parsed = await mailParser(app).read(raw, senderOfProject(project.seq));
       if (parsed === null) throw new Error("a message of ours cannot be parsed");
       const { html, text, headers } = parsed;
       const detail = { html: html.toWellFormed(), text, headers };
@@ -121,7 +115,7 @@ export function createRehearsal(deps: {
       const envelope = localEnvelope(campaign.from, [email]);
       const arrived = { inboxSeq: inbox.seq, envelope, username: "", emailId: null };
       const [{ id: messageId }, checks] = await Promise.all([
-        intake.store(arrived, raw),
+        messageIntake(app).store(arrived, raw),
         check(project, raw),
       ]);
       return { ...variant, subject, fault: null, messageId, ...checks };
@@ -145,7 +139,7 @@ export function createRehearsal(deps: {
     const chosen = chooseSample(await candidates(campaign), names, size);
     if (chosen.length === 0) throw nobody();
     const inbox = await inboxOf(project.seq);
-    await retention.keepNewest(inbox.seq, MAX_KEPT);
+    await inboxRetention(app).keepNewest(inbox.seq, MAX_KEPT);
     const variants: RehearsalVariant[] = [];
     for (let at = 0; at < chosen.length && !signal.aborted; at += AT_ONCE) {
       const some = chosen.slice(at, at + AT_ONCE);

@@ -6,12 +6,19 @@
 
 import type { Writer } from "../../db/writer.ts";
 import { describeError, type Log } from "../../lib/log.ts";
-import type { Lifecycle } from "./lifecycle.ts";
+import { campaignLifecycle, type Lifecycle } from "./lifecycle.ts";
+import type { App } from "../../core/app.ts";
+import { perApp } from "../../lib/per-app.ts";
+import { campaignLog } from "./log.ts";
 
 /** Mails of a campaign that may exceed the time limit before it is paused. */
 const MAX_TOO_SLOW = 10;
 
 export type Cost = ReturnType<typeof createCost>;
+
+export const renderCost = perApp((app: App) =>
+  createCost({ writer: app.writer, lifecycle: campaignLifecycle(app), log: campaignLog(app) }),
+);
 
 export function createCost(deps: {
   writer: Pick<Writer, "write">;

@@ -20,30 +20,26 @@ import {
   AudienceInput,
   AudienceQuery,
 } from "./audience-model.ts";
-import type { Admission } from "../../http/admission.ts";
 import { Envelope, envelope, IdParams, ListEnvelope, withErrors } from "../../http/envelope.ts";
 import { ContactPreviewQuery, PreviewDocument } from "../../http/preview-query.ts";
 import { preview, previewResponse } from "../previews.ts";
 import { previewSource } from "./message.ts";
-import type { CampaignAudience } from "./audience.ts";
+import { campaignAudience } from "./audience.ts";
 import { RecipientQuery } from "./model.ts";
 import { campaignOperations } from "./operations.ts";
 import { listRecipients } from "./recipients.ts";
 import { readableStats, readCampaignStats } from "./report.ts";
 import { CampaignStats, Recipient } from "./results-model.ts";
-import type { Campaigns } from "./service.ts";
+import { campaignService } from "./service.ts";
 import { listCampaignSummaries } from "./summaries.ts";
 import { CampaignSummary, CampaignSummaryQuery } from "./summary-model.ts";
+import { admissionOf } from "../admission.ts";
 
-export function campaignReportRoutes(deps: {
-  admission: Admission;
-  campaigns: Pick<Campaigns, "get">;
-  audience: Pick<CampaignAudience, "breakdown" | "contacts" | "described">;
-  app: App;
-}) {
-  const { app, admission, audience, campaigns } = deps;
+export function campaignReportRoutes(app: App) {
+  const audience = campaignAudience(app);
+  const campaigns = campaignService(app);
   return new Elysia({ name: "campaign-report-routes", prefix: "/campaigns" })
-    .use(admission.secretKey)
+    .use(admissionOf(app).secretKey)
     .get(
       "/summaries",
       async ({ project, query: { before, ...query } }) => {

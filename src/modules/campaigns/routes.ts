@@ -13,7 +13,6 @@
 
 import type { App } from "../../core/app.ts";
 import { Elysia, status } from "elysia";
-import type { Admission } from "../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import {
   CONDITIONAL_ERRORS,
@@ -38,14 +37,16 @@ import {
   SentTest,
   TestCampaignInput,
 } from "./model.ts";
-import type { Runner } from "./runner.ts";
-import { type Campaigns, listCampaigns } from "./service.ts";
-import type { TestMails } from "./test-mail.ts";
+import { campaignRunner } from "./runner.ts";
+import { listCampaigns } from "./service.ts";
+import { campaignTests } from "./test-mail.ts";
 import { ensureTemplates } from "../content-work/content-work.ts";
 import { Preview, PreviewInput, preview } from "../previews.ts";
 import { campaignOperations } from "./operations.ts";
 import { previewSource } from "./message.ts";
 import { readableCampaign } from "./present.ts";
+import { admissionOf } from "../admission.ts";
+import { campaignService } from "./service.ts";
 
 const entityTag = ({ revision }: { revision: number }): string => `"${revision}"`;
 
@@ -54,14 +55,11 @@ const withoutNull = ({ subject, body }: CampaignPatch) => ({
   body: body ?? undefined,
 });
 
-export function campaignRoutes(deps: {
-  admission: Admission;
-  campaigns: Campaigns;
-  app: App;
-  testMails: TestMails;
-  runner: Pick<Runner, "wake">;
-}) {
-  const { app, admission, campaigns, testMails, runner } = deps;
+export function campaignRoutes(app: App) {
+  const admission = admissionOf(app);
+  const campaigns = campaignService(app);
+  const testMails = campaignTests(app);
+  const runner = campaignRunner(app);
 
   return new Elysia({ name: "campaign-routes", prefix: "/campaigns" })
     .use(admission.secretKey)

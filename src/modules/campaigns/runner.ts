@@ -5,20 +5,25 @@
  * cancelled campaigns. The state of a campaign is in the database only.
  */
 
-import type { Db } from "../../db/open.ts";
 import { isStorageRefusal } from "../../db/refusal.ts";
-import type { Change, Writer } from "../../db/writer.ts";
-import type { Clock } from "../../lib/clock.ts";
+import type { Change } from "../../db/writer.ts";
 import { AppError } from "../../lib/errors.ts";
-import { describeError, type Log } from "../../lib/log.ts";
+import { describeError } from "../../lib/log.ts";
 import { createWorker } from "../../lib/worker.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
-import type { Cancellation } from "../../outbox/cancel.ts";
-import type { Expansion } from "./expand.ts";
-import { DOMAIN_LOST, isAudienceRefused, isWaitingForDomain, type Lifecycle } from "./lifecycle.ts";
+import { cancellation } from "../../outbox/cancel.ts";
+import { campaignExpansion } from "./expand.ts";
+import {
+  DOMAIN_LOST,
+  isAudienceRefused,
+  isWaitingForDomain,
+  campaignLifecycle,
+} from "./lifecycle.ts";
 import type { CampaignRow } from "./present.ts";
-
-export type Runner = ReturnType<typeof createRunner>;
+import type { App } from "../../core/app.ts";
+import { perApp } from "../../lib/per-app.ts";
+import { campaignLog } from "./log.ts";
+import { isSenderVerified } from "../domains/service.ts";
 
 /** Mails cancelled in one change: about ten milliseconds of work. */
 const SLICE = 250;
@@ -26,23 +31,15 @@ const CANCELLED = "The campaign was cancelled.";
 /** The same as the interval of the recurring rounds. */
 const PAUSE_AFTER_ERROR_MS = 5_000;
 
-type RunnerDeps = {
-  db: Db;
-  writer: Writer;
-  clock: Clock;
-  log: Log;
-  lifecycle: Lifecycle;
-  expansion: Pick<Expansion, "run">;
-  cancellation: Pick<Cancellation, "ofCampaign">;
-  isSenderVerified: (projectSeq: number, domain: string) => boolean;
-};
+export const campaignRunner = perApp(createRunner);
 
-export function createRunner(deps: RunnerDeps) {
-  const { writer, clock, log, lifecycle } = deps;
-  const findOpen = deps.db.sqlite.prepare<{ open: number }, [number]>(`
+function createRunner(app: App) {
+  const { db, writer, clock } = app;
+  const [log, lifecycle] = [campaignLog(app), campaignLifecycle(app)];
+  const findOpen = db.sqlite.prepare<{ open: number }, [number]>(`
     SELECT EXISTS (SELECT 1 FROM emails
                    WHERE campaign_seq = ? AND next_at IS NOT NULL) AS open`);
-  const findCancelled = deps.db.sqlite.prepare<{ seq: number }, []>(`
+  const findCancelled = db.sqlite.prepare<{ seq: number }, []>(`
     SELECT campaigns.seq FROM campaigns
     WHERE status = 'CANCELLED'
       AND EXISTS (SELECT 1 FROM emails
@@ -53,7 +50,7 @@ export function createRunner(deps: RunnerDeps) {
     onError: reportError,
     pauseMs: PAUSE_AFTER_ERROR_MS,
   });
-  const longWork = createLongWork(deps, {
+  const longWork = createLongWork(app, {
     isStopping: () => !worker.isRunning(),
     onEnd: worker.wake,
     onError(error) {
@@ -76,7 +73,7 @@ export function createRunner(deps: RunnerDeps) {
   }
 
   function isVerified({ projectSeq, from }: CampaignRow): boolean {
-    return deps.isSenderVerified(projectSeq, domainOf(from));
+    return isSenderVerified(app, projectSeq, domainOf(from));
   }
 
   /** Pauses a campaign whose sender's domain lost its verification, until it is verified again. */
@@ -164,10 +161,12 @@ function isAudienceDue(campaign: CampaignRow): boolean {
  * campaign are written at a time, however many rounds ask for it.
  */
 function createLongWork(
-  { writer, log, lifecycle, expansion, cancellation }: RunnerDeps,
+  app: App,
   on: { isStopping: () => boolean; onEnd: () => void; onError: (error: unknown) => void },
 ) {
   const { isStopping, onEnd, onError } = on;
+  const { writer } = app;
+  const [log, lifecycle] = [campaignLog(app), campaignLifecycle(app)];
   const audiences = new Map<number, Promise<void>>();
   const cancellations = new Map<number, Promise<void>>();
 
@@ -188,7 +187,7 @@ function createLongWork(
 
   async function expand(campaign: CampaignRow): Promise<void> {
     try {
-      const { recipients, workMs } = await expansion.run(campaign, isStopping);
+      const { recipients, workMs } = await campaignExpansion(app).run(campaign, isStopping);
       log.info("the audience of a campaign was written", {
         campaign: campaign.id,
         recipients,
@@ -207,7 +206,7 @@ function createLongWork(
   }
 
   async function cancelAll(campaignSeq: number): Promise<void> {
-    const cancelSlice = () => cancellation.ofCampaign(campaignSeq, CANCELLED, SLICE);
+    const cancelSlice = () => cancellation(app).ofCampaign(campaignSeq, CANCELLED, SLICE);
     while ((await writer.write(cancelSlice)) === SLICE) if (isStopping()) return;
   }
 

@@ -1,10 +1,15 @@
 /**
- * The rules for sending: the fields that a campaign needs, and the roles that may send it. Pure.
+ * The rules for sending: the fields and the sender that a campaign needs, and the roles that may send it.
  */
 
 import { includesRole, type Role } from "../../http/roles.ts";
 import { AppError, REQUIRED, validationError } from "../../lib/errors.ts";
 import { type CampaignRow, missingOf } from "./present.ts";
+import type { App } from "../../core/app.ts";
+import { domainOf } from "../../protocols/mime/address.ts";
+import { isSenderVerified } from "../domains/service.ts";
+import { normalizedAddress } from "../../http/formats.ts";
+import { senderNotVerified } from "../domains/service.ts";
 
 /** Throws 422 with each field that the campaign still needs. */
 export function requireComplete(campaign: CampaignRow): void {
@@ -36,4 +41,10 @@ export function requireConfirmed(recipients: number, confirmed: number | undefin
   const message = `The campaign has ${recipients} recipients now, but ${confirmed} were confirmed.`;
   const suggestion = "Look at its audience again, then confirm the new number.";
   throw new AppError(409, "INVALID_STATE", message, { suggestion });
+}
+
+/** Throws 403 unless the sender's domain is verified for the project (docs/specification.md#s2.3). */
+export function requireVerifiedSender(app: App, projectSeq: number, from: string): void {
+  const domain = domainOf(normalizedAddress(from));
+  if (!isSenderVerified(app, projectSeq, domain)) throw senderNotVerified(domain);
 }

@@ -6,7 +6,6 @@ import type { Db } from "../../db/open.ts";
 import { campaignCounts, campaigns } from "../../db/schema/campaigns.ts";
 import { emails } from "../../db/schema/emails.ts";
 import type { Change } from "../../db/writer.ts";
-import type { Clock } from "../../lib/clock.ts";
 import type { Page } from "../../http/envelope.ts";
 import { newestPage } from "../../http/pagination.ts";
 import { ensureRevision } from "../../http/if-match.ts";
@@ -14,11 +13,10 @@ import type { Role } from "../../http/roles.ts";
 import { AppError, notFound, validationError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import { layoutIn } from "../layouts.ts";
-import type { Segments } from "../segments/service.ts";
 import {
   type Content,
   copiedColumns,
-  createAudienceColumns,
+  audienceColumnsOf,
   mergedAudience,
   NO_AUDIENCE,
   optionalColumns,
@@ -36,30 +34,21 @@ import {
   restrictionErrors,
   typeErrors,
 } from "./model.ts";
-import type { NoteChange } from "./lifecycle.ts";
 import { type CampaignRow, presentCampaign } from "./present.ts";
 import { archiveColumns } from "./archive.ts";
 import { requireTemplate, templateColumns } from "./template-content.ts";
-import { requireComplete, requireNoticeRole } from "./sending-rules.ts";
+import { requireComplete, requireNoticeRole, requireVerifiedSender } from "./sending-rules.ts";
 import { nextStatus } from "./states.ts";
-import { createUsage } from "./usage.ts";
+import { campaignUsage } from "./usage.ts";
+import { perApp } from "../../lib/per-app.ts";
+import { noteCampaignChange } from "./log.ts";
 
-export type Campaigns = ReturnType<typeof createCampaigns>;
+export const campaignService = perApp(createCampaigns);
 
-export function createCampaigns(deps: {
-  app: App;
-  db: Db;
-  clock: Clock;
-  segments: Pick<Segments, "conditionErrors" | "ensureResolvable">;
-  /**
-   * Throws 403 unless the sender's domain is verified for the project (docs/specification.md#s2.3).
-   */
-  requireVerified: (projectSeq: number, from: string) => void;
-  noteChange: NoteChange;
-}) {
-  const { app, db, clock, noteChange } = deps;
-  const { findSegmentSeq, ...users } = createUsage(deps);
-  const audienceColumns = createAudienceColumns({ segments: deps.segments, findSegmentSeq });
+function createCampaigns(app: App) {
+  const { db, clock } = app;
+  const users = campaignUsage(app);
+  const audienceColumns = audienceColumnsOf(app);
 
   function get(projectSeq: number, id: string): CampaignRow {
     const match = and(eq(campaigns.projectSeq, projectSeq), eq(campaigns.id, id));
@@ -84,7 +73,7 @@ export function createCampaigns(deps: {
       .returning()
       .get();
     db.insert(campaignCounts).values({ campaignSeq: campaign.seq }).run();
-    noteChange(campaign);
+    noteCampaignChange(app, campaign);
     return campaign;
   }
 
@@ -98,7 +87,7 @@ export function createCampaigns(deps: {
   function archive(campaign: CampaignRow, fields: CampaignPatch): CampaignRow {
     const columns = archiveColumns(app, campaign, fields);
     if (columns === null) return campaign;
-    noteChange(campaign);
+    noteCampaignChange(app, campaign);
     return db
       .update(campaigns)
       .set({ ...columns, updatedAt: clock.now() })
@@ -128,7 +117,7 @@ export function createCampaigns(deps: {
           ...optionalColumns(input),
           name,
         };
-        if (content.from !== "") deps.requireVerified(projectSeq, content.from);
+        if (content.from !== "") requireVerifiedSender(app, projectSeq, content.from);
         requireLayout(projectSeq, input);
         requireTemplate(app, projectSeq, input);
         const audience =
@@ -155,14 +144,14 @@ export function createCampaigns(deps: {
         // The public page may be shown and hidden at any time.
         if (isOnlyArchive(patch)) return archive(campaign, patch);
         nextStatus(campaign.status, "edit");
-        if (patch.from) deps.requireVerified(projectSeq, patch.from);
+        if (patch.from) requireVerifiedSender(app, projectSeq, patch.from);
         const { audienceType } = campaign;
         const whole = { audienceType, ...patch };
         const misplaced = [...restrictionErrors(whole), ...typeErrors(whole)];
         if (misplaced.length > 0) throw validationError(misplaced);
         requireMayEdit(campaign, patch, role);
         requireLayout(projectSeq, patch);
-        noteChange(campaign);
+        noteCampaignChange(app, campaign);
         const patched = db
           .update(campaigns)
           .set({
@@ -190,7 +179,7 @@ export function createCampaigns(deps: {
         if (hasOpenMails(db, campaign.seq)) throw stillCancelling();
         // The mails stay as records and refer to a campaign that no longer exists.
         db.delete(campaigns).where(eq(campaigns.seq, campaign.seq)).run();
-        noteChange(campaign);
+        noteCampaignChange(app, campaign);
       };
     },
 

@@ -8,7 +8,7 @@ import { eq, sql } from "drizzle-orm";
 import type { App } from "../../core/app.ts";
 import type { Db } from "../../db/open.ts";
 import { campaignCounts, campaignLinks } from "../../db/schema/campaigns.ts";
-import type { Writer } from "../../db/writer.ts";
+import { perApp } from "../../lib/per-app.ts";
 
 export type Stats = ReturnType<typeof createStats>;
 
@@ -26,7 +26,9 @@ const HOUR_NUMBERS = 2 ** 24;
 /** The start of the hour. */
 const hourOf = (at: number): number => Math.floor(at / HOUR_MS) * HOUR_MS;
 
-export function createStats({ db, writer }: { db: Db; writer: Pick<Writer, "tally"> }) {
+export const campaignStats = perApp(createStats);
+
+function createStats({ db, writer }: App) {
   // Prepared once, because one of them runs for every mail that is settled.
   const additions = new Map<Counter, Statement<unknown, [number, number]>>();
 

@@ -3,36 +3,30 @@
 import type { App } from "../../core/app.ts";
 import type { Change } from "../../db/writer.ts";
 import type { Project } from "../../http/admission.ts";
-import type { Clock } from "../../lib/clock.ts";
 import { AppError, fieldError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import { parseData } from "../contacts/data.ts";
-import { type Contacts, getContact } from "../contacts/service.ts";
-import type { EmailStore } from "../../outbox/enqueue.ts";
+import { contactService, getContact } from "../contacts/service.ts";
+import { emailStore, wakeSending } from "../../outbox/enqueue.ts";
 import { renderSubject } from "../previews.ts";
 import { ensureQueue } from "../quotas.ts";
 import { suppressionReason } from "../suppressions.ts";
-import type { Lifecycle } from "./lifecycle.ts";
+import { campaignLifecycle } from "./lifecycle.ts";
 import { previewSource, sharedMessage } from "./message.ts";
 import type { CampaignRow } from "./present.ts";
 import { requireComplete } from "./sending-rules.ts";
-
-export type TestMails = ReturnType<typeof createTestMails>;
+import { perApp } from "../../lib/per-app.ts";
 
 const TRANSACTIONAL_PRIORITY = 0;
 const LONGEST_SUBJECT = 998;
 /** A test mail needs no audience. */
 const ANY_AUDIENCE = { audienceType: "ALL" } as const;
 
-export function createTestMails(deps: {
-  app: App;
-  clock: Clock;
-  contacts: Pick<Contacts, "findByEmail">;
-  store: EmailStore;
-  lifecycle: Pick<Lifecycle, "requireVerified">;
-  wake: Change<void>;
-}) {
-  const { app, clock, contacts, store } = deps;
+export const campaignTests = perApp(createTestMails);
+
+function createTestMails(app: App) {
+  const { clock } = app;
+  const [contacts, store] = [contactService(app), emailStore(app)];
 
   function requireAllowed(projectSeq: number, address: string): void {
     const suppression = suppressionReason(app, projectSeq, address);
@@ -62,7 +56,7 @@ export function createTestMails(deps: {
       contactId: string | null,
     ): Promise<Change<{ email: string }>> {
       requireComplete({ ...campaign, ...ANY_AUDIENCE });
-      deps.lifecycle.requireVerified(campaign);
+      campaignLifecycle(app).requireVerified(campaign);
       requireAllowed(project.seq, address);
       const emailId = newId(clock.now());
       const find = () => contacts.findByEmail(project.seq, address);
@@ -93,7 +87,7 @@ export function createTestMails(deps: {
           priority: TRANSACTIONAL_PRIORITY,
           createdAt: now,
         });
-        deps.wake();
+        wakeSending(app);
         return { email: emailId };
       };
     },

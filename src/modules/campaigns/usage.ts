@@ -4,16 +4,14 @@
  */
 
 import { and, eq, inArray, isNull, like, or, sql, type SQL } from "drizzle-orm";
-import type { Db } from "../../db/open.ts";
 import { campaigns } from "../../db/schema/campaigns.ts";
 import { segments } from "../../db/schema/segments.ts";
 import type { CheckedUse, Use } from "../../lib/references.ts";
 import { parseStored } from "../segments/condition/condition.ts";
 import { referencesOf } from "../segments/condition/references.ts";
-import type { Segments } from "../segments/service.ts";
-
-/** Returns the `seq` of a segment that is not deleted; null if there is none with this id. */
-export type FindSegmentSeq = (projectSeq: number, id: string) => number | null;
+import type { App } from "../../core/app.ts";
+import { perApp } from "../../lib/per-app.ts";
+import { segmentService } from "../segments/service.ts";
 
 /** Longest list of campaigns, because their names are in an error message. */
 const MAX_NAMED = 5;
@@ -23,8 +21,10 @@ const IS_UNFINISHED = inArray(campaigns.status, ["DRAFT", "SCHEDULED", "SENDING"
 /** The condition of the audience: once the campaign has started, the one that it started with. */
 const CONDITION = sql<string>`coalesce(${campaigns.audienceCondition}, ${campaigns.audienceFilter})`;
 
-export function createUsage(deps: { db: Db; segments: Pick<Segments, "conditionErrors"> }) {
-  const { db } = deps;
+export const campaignUsage = perApp(createUsage);
+
+function createUsage(app: App) {
+  const { db } = app;
 
   function findSegmentSeq(projectSeq: number, id: string): number | null {
     const match = and(
@@ -85,7 +85,7 @@ export function createUsage(deps: { db: Db; segments: Pick<Segments, "conditionE
         .flatMap(({ id, name, text }) => {
           const condition = parseStored(JSON.parse(text), "audienceFilter");
           if (!referencesOf(condition).some((used) => segmentIds.has(used))) return [];
-          const errors = deps.segments.conditionErrors(projectSeq, condition);
+          const errors = segmentService(app).conditionErrors(projectSeq, condition);
           return [{ kind: "campaign", id, name, errors }];
         });
     },

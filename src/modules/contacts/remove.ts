@@ -11,8 +11,6 @@ import { contactMails } from "../../outbox/contact-mails.ts";
 /** Removes a contact. It must be called inside a change. */
 export type RemoveContact = (contactSeq: number) => void;
 
-export type Removal = ReturnType<typeof createRemoval>;
-
 export const contactRemoval = perApp(createRemoval);
 
 function createRemoval(app: App) {

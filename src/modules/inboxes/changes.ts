@@ -4,6 +4,7 @@
  */
 
 import type { MessageRecord } from "./messages/record.ts";
+import { perApp } from "../../lib/per-app.ts";
 
 export type InboxChange =
   /** A message was parsed and is now in all lists and searches. */
@@ -25,7 +26,9 @@ const KEPT = 500;
 
 export type InboxChanges = ReturnType<typeof createInboxChanges>;
 
-export function createInboxChanges() {
+export const inboxChanges = perApp(createInboxChanges);
+
+function createInboxChanges() {
   const listeners = new Map<number, Set<Listener>>();
   const messageListeners: ((message: MessageRecord) => void)[] = [];
   let kept: NumberedChange[] = [];

@@ -6,6 +6,8 @@ import type { MessageStore } from "./messages/store.ts";
 import type { App } from "../../core/app.ts";
 import { countMessages, findMessages } from "./search/search.ts";
 import { parseQuery, type SearchQuery } from "./search/syntax.ts";
+import { perApp } from "../../lib/per-app.ts";
+import { messageStore } from "./messages/store.ts";
 
 type MatchBounds = {
   /** Only messages that arrived before the message with this `seq`. */
@@ -17,7 +19,11 @@ type MatchBounds = {
 
 export type Matching = ReturnType<typeof createMatching>;
 
-export function createMatching({ app, store }: { app: App; store: MessageStore }) {
+export const messageMatching = perApp((app: App) =>
+  createMatching({ app, store: messageStore(app) }),
+);
+
+function createMatching({ app, store }: { app: App; store: MessageStore }) {
   /** A quoted address means the whole address. Throws 422 that names the field `query`. */
   function parse(text: string): SearchQuery {
     const parsed = parseQuery(text, { isExactWhenQuoted: true });

@@ -3,15 +3,18 @@
  * 250 before is parsed, because tests read directly after they send.
  */
 
-import type { Writer } from "../../db/writer.ts";
 import { notFound } from "../../lib/errors.ts";
 import { readerOfInbox } from "../../lib/message-senders.ts";
-import type { Indexer } from "./indexing/indexer.ts";
 import type { MessageRecord } from "./messages/record.ts";
-import type { MessageStore } from "./messages/store.ts";
 import type { Detail } from "../../checks/detail.ts";
-import { ParserError, type Parser } from "./parsing/parser.ts";
-import { DEFAULT_INBOX, type InboxRow, type Inboxes } from "./service.ts";
+import { ParserError } from "./parsing/parser.ts";
+import { DEFAULT_INBOX, type InboxRow } from "./service.ts";
+import type { App } from "../../core/app.ts";
+import { perApp } from "../../lib/per-app.ts";
+import { inboxService } from "./service.ts";
+import { messageStore } from "./messages/store.ts";
+import { mailParser } from "./parsing/parser.ts";
+import { messageIndexer } from "./indexing/indexer.ts";
 
 /** Stands for the id of the newest message. */
 const LATEST = "latest";
@@ -21,14 +24,12 @@ export type InboxReading = ReturnType<typeof createInboxReading>;
 /** The parsed parts of a message, or the reason why the parser failed. */
 type ReadDetail = Detail & { parseError: string | null };
 
-export function createInboxReading(deps: {
-  inboxes: Inboxes;
-  store: MessageStore;
-  parser: Parser;
-  indexer: Pick<Indexer, "caughtUp">;
-  writer: Pick<Writer, "write">;
-}) {
-  const { inboxes, store, parser, indexer, writer } = deps;
+export const inboxReading = perApp(createInboxReading);
+
+function createInboxReading(app: App) {
+  const { writer } = app;
+  const [inboxes, store] = [inboxService(app), messageStore(app)];
+  const [parser, indexer] = [mailParser(app), messageIndexer(app)];
 
   /** An inbox by id or name. The default inbox is created when it is read first. Throws 404. */
   async function inbox(projectSeq: number, idOrName: string): Promise<InboxRow> {

@@ -6,10 +6,12 @@
  * messages are not delayed.
  */
 
-import type { App } from "../../core/app.ts";
-import type { InboxChanges } from "./changes.ts";
-import type { MessageStore } from "./messages/store.ts";
 import { countStoredBytes, largestOf, NOTHING, totalOf } from "./stored-bytes.ts";
+import type { App } from "../../core/app.ts";
+import { perApp } from "../../lib/per-app.ts";
+import { messageStore } from "./messages/store.ts";
+import { inboxChanges } from "./changes.ts";
+import { inboxService, type InboxRow } from "./service.ts";
 
 type CaptureLimits = {
   /** Messages that an inbox keeps; 0 for all. */
@@ -26,16 +28,16 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 type Old = { seq: number; id: string; inboxSeq: number; bytes: number };
 
-export type InboxRetention = ReturnType<typeof createInboxRetention>;
+export const inboxRetention = perApp(createInboxRetention);
 
-export function createInboxRetention(deps: {
-  app: App;
-  store: Pick<MessageStore, "removeAll">;
-  changes: InboxChanges;
-  limits: CaptureLimits;
-}) {
-  const { app, store, changes, limits } = deps;
-  const { clock, writer } = app;
+function createInboxRetention(app: App) {
+  const { writer, clock, config } = app;
+  const [store, changes] = [messageStore(app), inboxChanges(app)];
+  const limits: CaptureLimits = {
+    messages: config.captureMaxMessages,
+    days: config.captureMaxDays,
+    bytes: config.captureMaxBytes,
+  };
   const { sqlite } = app.db;
   const columns = "seq, id, inbox_seq AS inboxSeq, stored_bytes AS bytes";
   const REMOVABLE = "is_pinned = 0 AND state NOT IN ('ARRIVING', 'RECEIVED')";
@@ -133,4 +135,10 @@ export function createInboxRetention(deps: {
     empty: (inboxSeq: number): Promise<number> =>
       removeAll(() => ofInbox.all(inboxSeq, STEP_MESSAGES)),
   };
+}
+
+/** Removes an inbox with its messages. */
+export async function removeInbox(app: App, { seq }: Pick<InboxRow, "seq">): Promise<void> {
+  await inboxRetention(app).empty(seq);
+  await app.writer.write(() => inboxService(app).remove(seq));
 }

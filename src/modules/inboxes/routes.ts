@@ -9,29 +9,26 @@
 
 import { Elysia, status } from "elysia";
 import { Type } from "@sinclair/typebox";
-import type { Writer } from "../../db/writer.ts";
-import type { Admission } from "../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import { Envelope, envelope, IdParams, NoContent, withErrors } from "../../http/envelope.ts";
-import type { MessageStore } from "./messages/store.ts";
 import { Inbox, InboxInput } from "./inbox-model.ts";
 import { presentInbox } from "./present.ts";
 import { inboxOperations } from "./operations.ts";
-import type { InboxReading } from "./reading.ts";
-import type { Rules } from "./rules/service.ts";
-import type { InboxRow, Inboxes } from "./service.ts";
+import type { InboxRow } from "./service.ts";
+import type { App } from "../../core/app.ts";
+import { admissionOf } from "../admission.ts";
+import { inboxService } from "./service.ts";
+import { messageStore } from "./messages/store.ts";
+import { inboxReading } from "./reading.ts";
+import { failureRules } from "./rules/service.ts";
+import { removeInbox } from "./retention.ts";
 
-export function inboxRoutes(deps: {
-  admission: Admission;
-  inboxes: Inboxes;
-  store: MessageStore;
-  reading: InboxReading;
-  rules: Pick<Rules, "countActive">;
-  writer: Writer;
-  /** Removes an inbox with its messages. */
-  remove: (inbox: InboxRow) => Promise<void>;
-}) {
-  const { admission, inboxes, store, reading, rules } = deps;
+export function inboxRoutes(app: App) {
+  const admission = admissionOf(app);
+  const inboxes = inboxService(app);
+  const store = messageStore(app);
+  const reading = inboxReading(app);
+  const rules = failureRules(app);
   const present = (inbox: InboxRow) =>
     presentInbox(inbox, inboxes.passwordOf(inbox), {
       ...store.counts(inbox.seq),
@@ -76,7 +73,7 @@ export function inboxRoutes(deps: {
     .delete(
       "/:id",
       async ({ project, params }) => {
-        await deps.remove(await reading.inbox(project.seq, params.id));
+        await removeInbox(app, await reading.inbox(project.seq, params.id));
         return status(204, undefined);
       },
       {

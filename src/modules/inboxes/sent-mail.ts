@@ -3,34 +3,28 @@
  * inbox `default`, in the transaction of its outcome. It is removed with its contact.
  */
 
-import type { Db } from "../../db/open.ts";
-import type { Writer } from "../../db/writer.ts";
 import type { OnCaptured } from "../../outbox/record.ts";
-import type { InboxChanges } from "./changes.ts";
 import { localEnvelope } from "./envelope.ts";
-import type { Intake } from "./messages/intake.ts";
-import type { MessageStore } from "./messages/store.ts";
-import { type Inboxes, REHEARSAL_INBOX } from "./service.ts";
+import { inboxService, REHEARSAL_INBOX } from "./service.ts";
+import type { App } from "../../core/app.ts";
+import { perApp } from "../../lib/per-app.ts";
+import { messageIntake } from "./messages/intake.ts";
+import { messageStore } from "./messages/store.ts";
+import { inboxChanges } from "./changes.ts";
 
-export function createSentMail(deps: {
-  db: Db;
-  writer: Pick<Writer, "afterCommit">;
-  inboxes: Pick<Inboxes, "defaultOf">;
-  intake: Pick<Intake, "insert">;
-  store: Pick<MessageStore, "removeAll">;
-  changes: InboxChanges;
-}) {
-  const { writer, inboxes, intake, store, changes } = deps;
-  const ofContact = deps.db.sqlite.prepare<
-    { seq: number; id: string; inboxSeq: number },
-    [number]
-  >(`
+export const sentMail = perApp(createSentMail);
+
+function createSentMail(app: App) {
+  const { db, writer } = app;
+  const [inboxes, intake] = [inboxService(app), messageIntake(app)];
+  const [store, changes] = [messageStore(app), inboxChanges(app)];
+  const ofContact = db.sqlite.prepare<{ seq: number; id: string; inboxSeq: number }, [number]>(`
     SELECT m.seq, m.id, m.inbox_seq AS inboxSeq
     FROM emails e CROSS JOIN inbox_messages m ON m.email_id = e.id
     WHERE e.contact_seq = +?`);
 
   // An inbox of rehearsals has a few hundred messages (campaigns/rehearsal.ts).
-  const rehearsed = deps.db.sqlite.prepare<
+  const rehearsed = db.sqlite.prepare<
     { seq: number; id: string; inboxSeq: number },
     [string, number]
   >(`

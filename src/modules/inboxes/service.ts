@@ -10,13 +10,15 @@
  * 5. retention.ts removes old messages.
  */
 
-import type { Db } from "../../db/open.ts";
 import { insertedSeq } from "../../db/inserted.ts";
 import type { Change } from "../../db/writer.ts";
-import type { Clock } from "../../lib/clock.ts";
 import { hmac, isSameBytes } from "../../lib/crypto.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
+import type { App } from "../../core/app.ts";
+import { perApp } from "../../lib/per-app.ts";
+import { announcements } from "../../events/announcements.ts";
+import { deriveKey } from "../../lib/crypto.ts";
 
 export type InboxRow = {
   seq: number;
@@ -36,9 +38,12 @@ const PASSWORD_LENGTH = 24;
 
 export type Inboxes = ReturnType<typeof createInboxes>;
 
-export function createInboxes(deps: { db: Db; clock: Clock; passwordKey: Uint8Array }) {
-  const { clock, passwordKey } = deps;
-  const { sqlite } = deps.db;
+export const inboxService = perApp(createInboxes);
+
+function createInboxes(app: App) {
+  const { clock } = app;
+  const { sqlite } = app.db;
+  const passwordKey = deriveKey(app.secret, "inbox passwords");
   const select = (rest: string) => `
     SELECT seq, id, project_seq AS projectSeq, name, expires_at AS expiresAt,
            created_at AS createdAt
@@ -164,4 +169,11 @@ function nameTaken(name: string): AppError {
   return new AppError(409, "CONFLICT", `The project has an inbox with the name ${name} already.`, {
     suggestion: "Choose another name, or use the inbox that exists.",
   });
+}
+
+/** Tells the dashboard that rules of the inbox or its refused sessions changed. */
+export function announceRefusals(app: App, inboxSeq: number): void {
+  const projectSeq = inboxService(app).projectOf(inboxSeq);
+  if (projectSeq === null) return;
+  announcements(app).announce({ projectSeq, type: "inbox.refusals", id: "" });
 }

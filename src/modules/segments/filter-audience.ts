@@ -1,11 +1,16 @@
-/** What bulk actions and exports need of segments, for modules that must not import segments. */
+/** The contacts that a filter of a bulk action or an export means. */
 
 import { parseCondition, parseStored } from "./condition/condition.ts";
-import type { Segments } from "./service.ts";
+import { type Segments, segmentService } from "./service.ts";
+import type { App } from "../../core/app.ts";
+import { perApp } from "../../lib/per-app.ts";
 
 const FIELD = "filter";
 
-export function createFilterAudience({
+/** What bulk actions and exports need of segments. */
+export const filterAudience = perApp((app: App) => createFilterAudience(segmentService(app)));
+
+function createFilterAudience({
   audiences,
   audienceOf,
   audienceOfCondition,

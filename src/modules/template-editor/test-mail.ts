@@ -5,7 +5,6 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import type { App } from "../../core/app.ts";
-import type { Change } from "../../db/writer.ts";
 import type { Project, Sender } from "../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import { described, named } from "../../http/documented.ts";
@@ -17,11 +16,10 @@ import type { SignedInUser } from "../../http/session-access.ts";
 import { Input } from "../../http/validation.ts";
 import { AppError, fieldError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
-import type { EmailStore } from "../../outbox/enqueue.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
 import { mergeVariables } from "../../render/variables.ts";
 import { type JsonObject, parseData, resolvedData } from "../contacts/data.ts";
-import { type ContactRow, type Contacts, getContact } from "../contacts/service.ts";
+import { type ContactRow, getContact } from "../contacts/service.ts";
 import { senderNotVerified } from "../domains/service.ts";
 import type { Noun } from "../module.ts";
 import { renderSubject } from "../previews.ts";
@@ -30,6 +28,10 @@ import { suppressionReason } from "../suppressions.ts";
 import { getTemplate, type TemplateRow } from "../templates.ts";
 import { bodyToSend } from "../templates/assembled.ts";
 import { keepVersion } from "../templates/versions.ts";
+import { transportOf } from "../../outbox/transports/create-transport.ts";
+import { isSenderVerified } from "../domains/service.ts";
+import { contactService } from "../contacts/service.ts";
+import { emailStore, wakeSending } from "../../outbox/enqueue.ts";
 
 const TestInput = named(
   "TemplateTestInput",
@@ -59,16 +61,6 @@ const SentTest = named(
   { description: "A test mail that was queued", example: { email: EXAMPLE.emailId } },
 );
 
-type TestDeps = {
-  contacts: Pick<Contacts, "findByEmail">;
-  store: EmailStore;
-  isSenderVerified: (projectSeq: number, domain: string) => boolean;
-  /** Whether mail is captured, so that it does not leave this server. */
-  isCapturing: () => boolean;
-  /** Part of a change: wakes the dispatcher. */
-  wake: Change<void>;
-};
-
 const TRANSACTIONAL_PRIORITY = 0;
 const LONGEST_SUBJECT = 998;
 
@@ -85,38 +77,35 @@ type PreparedTest = {
   data: JsonObject;
 };
 
-export function templateTestNoun(deps: TestDeps): Noun {
-  return {
-    name: "template tests",
-    operations: operations("Templates", { parameters: { id: "Id of the template" } }, [
-      write("POST /templates/:id/test", {
-        id: "testTemplate",
-        role: "EDITOR",
-        summary: "Send a test mail of a template",
-        description:
-          "Renders the template as it is stored and queues one mail, whose subject begins with " +
-          "[TEST]. Its opens and clicks are not recorded, and it is not a mail of the template in lists. " +
-          "With an API key, `to` is required.",
-        isIdempotent: true,
-        links: { getEmail: { id: "/data/email" } },
-        body: limited(Type.Optional(TestInput), BODY_LIMITS.preview),
-        answer: Envelope(SentTest),
-        prepare: (app, { project, user, params, body }) =>
-          prepareTest(app, deps, {
-            project,
-            user,
-            template: getTemplate(app, project.seq, params.id),
-            input: body ?? {},
-          }),
-        run: (app, { project }, test) => storeTest(app, deps, { project, test }),
-      }),
-    ]),
-  };
-}
+export const templateTestNoun: Noun = {
+  name: "template tests",
+  operations: operations("Templates", { parameters: { id: "Id of the template" } }, [
+    write("POST /templates/:id/test", {
+      id: "testTemplate",
+      role: "EDITOR",
+      summary: "Send a test mail of a template",
+      description:
+        "Renders the template as it is stored and queues one mail, whose subject begins with " +
+        "[TEST]. Its opens and clicks are not recorded, and it is not a mail of the template in lists. " +
+        "With an API key, `to` is required.",
+      isIdempotent: true,
+      links: { getEmail: { id: "/data/email" } },
+      body: limited(Type.Optional(TestInput), BODY_LIMITS.preview),
+      answer: Envelope(SentTest),
+      prepare: (app, { project, user, params, body }) =>
+        prepareTest(app, {
+          project,
+          user,
+          template: getTemplate(app, project.seq, params.id),
+          input: body ?? {},
+        }),
+      run: (app, { project }, test) => storeTest(app, { project, test }),
+    }),
+  ]),
+};
 
 async function prepareTest(
   app: App,
-  deps: TestDeps,
   work: {
     project: Project;
     user: SignedInUser["user"] | null;
@@ -129,11 +118,11 @@ async function prepareTest(
   if (to === undefined) throw fieldError("to", "required", "is required with an API key");
   const sender = senderOf(template, project);
   const domain = domainOf(sender.address);
-  const isOwnCapture = deps.isCapturing() && to === user?.email;
-  if (!isOwnCapture && !deps.isSenderVerified(project.seq, domain)) throw senderNotVerified(domain);
+  const isOwnCapture = transportOf(app).name === "capture" && to === user?.email;
+  if (!isOwnCapture && !isSenderVerified(app, project.seq, domain)) throw senderNotVerified(domain);
   ensureAllowed(app, project.seq, to);
   const emailId = newId(app.clock.now());
-  const recipient = deps.contacts.findByEmail(project.seq, to);
+  const recipient = contactService(app).findByEmail(project.seq, to);
   const { contactId } = input;
   const shown = contactId === undefined ? recipient : getContact(app, project.seq, contactId);
   const own = shown === null ? {} : parseData(shown.data);
@@ -165,21 +154,21 @@ function ensureAllowed(app: App, projectSeq: number, address: string): void {
 /** Part of a change. */
 function storeTest(
   app: App,
-  deps: TestDeps,
   { project, test }: { project: Project; test: PreparedTest },
 ): { email: string } {
   const { template, sender, emailId, to, recipient, shownId, data } = test;
   ensureAllowed(app, project.seq, to);
   ensureQueue(app, project.seq, 1);
-  if (deps.contacts.findByEmail(project.seq, to)?.seq !== recipient?.seq) throw contactChanged();
+  if (contactService(app).findByEmail(project.seq, to)?.seq !== recipient?.seq)
+    throw contactChanged();
   // The data of a contact that was deleted meanwhile must not be stored again.
   if (shownId !== null) getContact(app, project.seq, shownId);
   const now = app.clock.now();
-  deps.store.insertEmail({
+  emailStore(app).insertEmail({
     id: emailId,
     projectSeq: project.seq,
     contactSeq: recipient?.seq ?? null,
-    messageSeq: deps.store.saveMessage(messageOf(app, template, sender), now),
+    messageSeq: emailStore(app).saveMessage(messageOf(app, template, sender), now),
     source: "TEST",
     templateId: null,
     to,
@@ -191,7 +180,7 @@ function storeTest(
     createdAt: now,
   });
   keepVersion(app, template);
-  deps.wake();
+  wakeSending(app);
   return { email: emailId };
 }
 

@@ -1,5 +1,6 @@
 /** Creates the transport that the configuration names: capture, relay or direct. */
 
+import type { App } from "../../core/app.ts";
 import type { Config } from "../../config/settings.ts";
 import {
   createMtaSts,
@@ -7,7 +8,7 @@ import {
   type PolicyStore,
 } from "../../protocols/mta-sts/mta-sts.ts";
 import { policyFetcher } from "../../protocols/mta-sts/fetch.ts";
-import type { SiteStore } from "../direct/stores.ts";
+import { databasePolicyStore, databaseSiteStore, type SiteStore } from "../direct/stores.ts";
 import type { Transport } from "../outcome.ts";
 import { isSignedThere } from "../../protocols/smtp/known-relays.ts";
 import type { StepListener } from "../../protocols/smtp/conversation.ts";
@@ -17,6 +18,7 @@ import { relayTransport } from "./relay.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Dns } from "../../protocols/dns/client.ts";
 import type { Log } from "../../lib/log.ts";
+import { perApp } from "../../lib/per-app.ts";
 
 type TransportDeps = {
   dns: Dns;
@@ -29,6 +31,26 @@ type TransportDeps = {
   /** Called for every step of a conversation. */
   onStep?: StepListener;
 };
+
+const replacements = new WeakMap<App, Transport>();
+
+/** Makes an application send through another transport than the one of its settings, for a test. */
+export function replaceTransport(app: App, transport: Transport): void {
+  replacements.set(app, transport);
+}
+
+/** The state of sites, which direct delivery stores. */
+export const siteStoreOf = perApp((app: App) => databaseSiteStore(app));
+
+export const transportOf = perApp(
+  (app: App): Transport =>
+    replacements.get(app) ??
+    createTransport(app.config, {
+      ...app,
+      policyStore: databasePolicyStore(app),
+      siteStore: siteStoreOf(app),
+    }),
+);
 
 export function createTransport(config: Config, deps: TransportDeps): Transport {
   const { transport, relayUrl, hostname } = config;

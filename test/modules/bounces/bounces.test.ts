@@ -16,6 +16,7 @@ import {
   UNKNOWN_USER,
   vacation,
 } from "./reports.ts";
+import { bounceService } from "../../../src/modules/bounces/service.ts";
 
 let t: BounceApp;
 beforeAll(async () => {
@@ -350,7 +351,7 @@ test("a report address is a signed return path of a mail of the last 30 days", a
   const DAY = 24 * 60 * 60_000;
   const id = await t.sent(nextAddress());
   const path = returnPathOf(id);
-  const { bounces } = t.app;
+  const bounces = bounceService(t.app.app);
   expect(bounces.isReportAddress(path)).toBe(true);
   expect(bounces.isReportAddress(path.toUpperCase())).toBe(true);
   for (const address of ["", "postmaster@acme.test", "b+abc@bounce.acme.test", `a${path}`]) {

@@ -10,6 +10,7 @@ import { automationPerTest } from "../../support/automation.ts";
 import { projectPerTest } from "../../support/project-per-test.ts";
 import { expectError } from "../../support/refusal.ts";
 import { chain, step } from "../workflows/graphs.ts";
+import { inboxParts } from "../../support/inbox-parts.ts";
 
 const projects = projectPerTest();
 let t: TestApp;
@@ -56,7 +57,7 @@ describe("POST /v1/send", () => {
 
   test("refuses a default sender whose domain is not verified, and stores nothing", async () => {
     await setSender({ ...SHOP, address: "orders@elsewhere.test" });
-    await t.app.inboxes.indexer.caughtUp(); // It changes rows after mail was captured.
+    await inboxParts(t.app.app).indexer.caughtUp(); // It changes rows after mail was captured.
     const before = t.contents();
     const answer = await t.call("POST", "/v1/send", mail);
     expectError(answer, { status: 403, code: "DOMAIN_NOT_VERIFIED" });

@@ -9,6 +9,8 @@ import { signMessage } from "../../../src/protocols/dkim/sign.ts";
 import { waitUntil } from "../../support/eventually.ts";
 import { valueAt } from "../../support/json.ts";
 import { type InboundApp, inboundApp, mail } from "./inbound-app.ts";
+import { inboundReceiving } from "../../../src/modules/inbound-routes/inbound-routes.ts";
+import { inboundTargets } from "../../../src/modules/inbound-routes/inbound-routes.ts";
 
 const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const p = publicKey.export({ type: "spki", format: "der" }).toString("base64");
@@ -51,7 +53,7 @@ async function receive(
   peer: string,
   routes = [TO],
 ): Promise<unknown> {
-  const { receiving, targets } = t.app.inboundRoutes;
+  const [receiving, targets] = [inboundReceiving(t.app.app), inboundTargets(t.app.app)];
   const target = targets.find(TO);
   if (target === null) throw new Error("there is no route");
   const arrival = receiving.open(target.projectSeq);

@@ -7,6 +7,7 @@ import { manualClock } from "../../support/clock.ts";
 import { startDnsServer } from "../../support/dns-server.ts";
 import { rawSmtp, sendRaw } from "../../support/smtp-client.ts";
 import { bounceApp } from "../bounces/reports.ts";
+import { inboundPort } from "../../../src/smtp/inbound-module.ts";
 
 export type InboundApp = Awaited<ReturnType<typeof inboundApp>>;
 
@@ -43,7 +44,7 @@ export async function inboundApp(options: TestOptions = {}) {
       const bytes = Buffer.from(message);
       // The client adds the last line end.
       const body = bytes.subarray(0, bytes.length - (bytes.toString().endsWith("\r\n") ? 2 : 0));
-      const client = await rawSmtp(t.app.inbound.port() ?? 0);
+      const client = await rawSmtp(inboundPort(t.app.app).value ?? 0);
       await client.say("EHLO mx.example.net\r\n");
       await client.say(`MAIL FROM:<${from}>\r\n`);
       const rcpt: string[] = [];

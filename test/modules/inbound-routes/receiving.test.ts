@@ -9,6 +9,9 @@ import { waitUntil } from "../../support/eventually.ts";
 import { valueAt } from "../../support/json.ts";
 import { rawSmtp } from "../../support/smtp-client.ts";
 import { type InboundApp, inboundApp, mail } from "./inbound-app.ts";
+import { inboundPort } from "../../../src/smtp/inbound-module.ts";
+import { inboundReceiving } from "../../../src/modules/inbound-routes/inbound-routes.ts";
+import { inboundTargets } from "../../../src/modules/inbound-routes/inbound-routes.ts";
 
 const MIB = 1024 * 1024;
 const TO = "support@in.acme.test";
@@ -45,7 +48,7 @@ async function begin(
   raw: Uint8Array,
   { from = "h@unknown.example", peer }: { from?: string; peer: string },
 ): Promise<Work> {
-  const { receiving, targets } = t.app.inboundRoutes;
+  const [receiving, targets] = [inboundReceiving(t.app.app), inboundTargets(t.app.app)];
   const target = targets.find(TO);
   if (target === null) throw new Error("there is no route");
   const { projectSeq } = target;
@@ -164,7 +167,7 @@ test("a sender that gives up and sends again makes one mail", async () => {
   );
   const mails = t.countRows("received_mails");
   const send = async (raw: Uint8Array) => {
-    const client = await rawSmtp(t.app.inbound.port() ?? 0);
+    const client = await rawSmtp(inboundPort(t.app.app).value ?? 0);
     await client.say("EHLO mx.example.net\r\n");
     await client.say("MAIL FROM:<a@again.example>\r\n");
     await client.say(`RCPT TO:<${TO}>\r\n`);

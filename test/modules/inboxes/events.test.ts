@@ -1,9 +1,10 @@
 /** GET /inboxes/{id}/events: server-sent events. */
 
 import { beforeEach, describe, expect, test } from "bun:test";
-import { createInboxChanges } from "../../../src/modules/inboxes/changes.ts";
-import { createLive } from "../../../src/modules/inboxes/live/stream.ts";
-import { manualClock } from "../../support/clock.ts";
+import { inboxChanges } from "../../../src/modules/inboxes/changes.ts";
+import { inboxLive } from "../../../src/modules/inboxes/live/stream.ts";
+import { bareApp } from "../../support/bare-app.ts";
+import { migratedDatabase } from "../../support/database.ts";
 import { settleEventLoop, waitUntil } from "../../support/eventually.ts";
 import { readInBackground } from "../../support/event-stream.ts";
 import { emptyInboxes, type InboxApp, inboxApp } from "../../support/inbox.ts";
@@ -177,12 +178,19 @@ describe("over HTTP", () => {
 
 describe("limits", () => {
   function setup() {
-    const changes = createInboxChanges();
-    const store = { counts: () => ({ total: 0, unread: 0 }) };
-    const live = createLive({ changes, store, clock: manualClock(), processId: "p" });
+    const app = bareApp(migratedDatabase());
+    const changes = inboxChanges(app);
+    const live = inboxLive(app);
     const open = (lastEventId: string | null = null, owner = "a") =>
       live.open({ inboxSeq: 1, owner, isAdmitted: () => true }, lastEventId);
-    return { changes, live, open };
+    /** The id of the event with this number, as the stream of this process numbers it. */
+    async function idOf(number: number): Promise<string> {
+      const first = collect(open());
+      await settleEventLoop();
+      await first.cancel();
+      return `${first.events()[0]?.id.split(".")[0]}.${number}`;
+    }
+    return { changes, live, open, idOf };
   }
 
   test("200 clients get every event", async () => {
@@ -220,21 +228,23 @@ describe("limits", () => {
   });
 
   test("more changes than are kept lead to reload", async () => {
-    const { changes, open } = setup();
+    const { changes, open, idOf } = setup();
+    const seen = await idOf(1);
     for (let i = 0; i < 5_000; i++) changes.publish(1, { type: "deleted", id: "a" });
-    const client = collect(open("p.1"));
+    const client = collect(open(seen));
     await settleEventLoop();
     expect(names(client.events())).toEqual(["reload", "stats"]);
   });
 
   test("changes that do not fit into the buffer of a client lead to reload", async () => {
-    const { changes, live, open } = setup();
+    const { changes, live, open, idOf } = setup();
+    const [seen, last] = [await idOf(0), await idOf(30)];
     for (let i = 0; i < 30; i++) {
       changes.publish(1, { type: "deleted", id: "x".repeat(64 * 1024) });
     }
-    const client = collect(open("p.0"));
+    const client = collect(open(seen));
     await settleEventLoop();
     expect([names(client.events()), live.size()]).toEqual([["reload", "stats"], 1]);
-    expect(client.events().at(-1)?.id).toBe("p.30");
+    expect(client.events().at(-1)?.id).toBe(last);
   });
 });

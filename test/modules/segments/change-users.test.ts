@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { expectError } from "../../support/refusal.ts";
 import { type CampaignApp, campaignApp } from "../campaigns/campaign-app.ts";
 import { chain, graph, step, trigger } from "../workflows/graphs.ts";
+import { inboxParts } from "../../support/inbox-parts.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -38,7 +39,7 @@ const patch = (condition: object, id = used) => t.call("PATCH", `/segments/${id}
 
 /** Checks that the condition is refused with one error that names the user, and changes nothing. */
 async function expectRefused(condition: object, user: string): Promise<void> {
-  await t.app.inboxes.indexer.caughtUp(); // It changes rows after mail was captured.
+  await inboxParts(t.app.app).indexer.caughtUp(); // It changes rows after mail was captured.
   const before = t.contents();
   const answer = await patch(condition);
   expectError(answer, {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { issueToken } from "../../../src/render/links.ts";
 import { type Mailing, mailingOf, type Received, received } from "../../support/mailing.ts";
 import { projectPerTest } from "../../support/project-per-test.ts";
+import { inboxParts } from "../../support/inbox-parts.ts";
 
 const projects = projectPerTest();
 const startMailing = async () => mailingOf(await projects.next());
@@ -15,7 +16,7 @@ async function mailed(to = "ada@example.net"): Promise<Mailing & { letter: Recei
 }
 
 /** Waits until the captured mail is parsed, because the tests compare all rows. */
-const settled = ({ t }: Mailing) => t.app.inboxes.indexer.caughtUp();
+const settled = ({ t }: Mailing) => inboxParts(t.app.app).indexer.caughtUp();
 
 const ONE_CLICK = "List-Unsubscribe=One-Click";
 

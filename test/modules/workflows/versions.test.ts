@@ -9,6 +9,7 @@ import { waitUntil } from "../../support/eventually.ts";
 import { projectPerTest, updateRows } from "../../support/project-per-test.ts";
 import { startWebServer } from "../../support/web-server.ts";
 import { chain, delay, step } from "./graphs.ts";
+import { workflowService } from "../../../src/modules/workflows/workflows.ts";
 
 let t: TestApp;
 let id: string;
@@ -200,8 +201,8 @@ describe("DELETE /workflows/{id}", () => {
       .get(t.project.seq);
     expect(active?.n).toBe(0);
     expect(t.countRows("workflow_executions")).toBeGreaterThan(0);
-    expect((await t.app.workflows.list(t.project.seq, {})).items).toEqual([]);
-    await t.app.workflows.removeDeleted();
+    expect((await workflowService(t.app.app).list(t.project.seq, {})).items).toEqual([]);
+    await workflowService(t.app.app).removeDeleted();
     expect([t.countRows("workflow_executions"), t.countRows("workflows")]).toEqual([0, 0]);
   });
 
@@ -209,8 +210,8 @@ describe("DELETE /workflows/{id}", () => {
     await execution("WAITING");
     updateRows(t, "workflows", "deleted_at = 1, is_enabled = 0");
     expect((await t.call("GET", `/workflows/${id}`)).status).toBe(404);
-    expect(t.app.workflows.findTriggered(t.project.seq, "signed-up")).toEqual([]);
-    await t.app.workflows.removeDeleted();
+    expect(workflowService(t.app.app).findTriggered(t.project.seq, "signed-up")).toEqual([]);
+    await workflowService(t.app.app).removeDeleted();
     await waitUntil(() => versionSeqs().length === 0);
     expect(t.countRows("workflow_executions")).toBe(0);
   });
@@ -218,7 +219,9 @@ describe("DELETE /workflows/{id}", () => {
 
 describe("findTriggered", () => {
   const started = (eventName: string, projectSeq = t.project.seq) =>
-    t.app.workflows.findTriggered(projectSeq, eventName).map((workflow) => workflow.id);
+    workflowService(t.app.app)
+      .findTriggered(projectSeq, eventName)
+      .map((workflow) => workflow.id);
 
   test("returns the enabled workflows of the project whose current TRIGGER has the name", async () => {
     const body = { name: "Off", ...chain() };
@@ -229,7 +232,7 @@ describe("findTriggered", () => {
       "data.id",
     );
     expect(started("signed-up")).toEqual([id, both]);
-    expect(t.app.workflows.findTriggered(t.project.seq, "signed-up")[1]).toMatchObject({
+    expect(workflowService(t.app.app).findTriggered(t.project.seq, "signed-up")[1]).toMatchObject({
       allowReentry: 1,
     });
     expect([started("left"), started("signed-up", t.project.seq + 1)]).toEqual([[], []]);

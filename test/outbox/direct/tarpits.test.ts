@@ -18,6 +18,7 @@ import {
   startTarpits,
   tarpits,
 } from "../../support/tarpit-net.ts";
+import { transportOf } from "../../../src/outbox/transports/create-transport.ts";
 
 // Hundreds of sockets on a machine that may be busy.
 setDefaultTimeout(60_000);
@@ -106,7 +107,7 @@ async function startApp(net: MailNet, db: Db = openDatabase(":memory:")) {
   async function stop(): Promise<void> {
     if (isStopped) return;
     isStopped = true;
-    const stopped = Promise.all([t.app.transport.close(), t.close()]);
+    const stopped = Promise.all([transportOf(t.app.app).close(), t.close()]);
     await settleEventLoop();
     // Otherwise open connections and queries would delay the stop by seconds of real time.
     for (const server of tarpitServers) server.drop();

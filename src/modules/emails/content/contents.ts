@@ -28,7 +28,7 @@ type MessagePart = {
 };
 
 /** Parses messages in a thread. */
-export type MessageReader = {
+type MessageReader = {
   /** Null if the message cannot be parsed. */
   read(message: Uint8Array, sender: string): Promise<(Detail & { parts: MessagePart[] }) | null>;
   part(message: Uint8Array, partId: string, sender: string): Promise<Uint8Array | null>;

@@ -41,6 +41,15 @@ import { type ArrivedMessage, createArrivingMessages } from "./arrival.ts";
 import { createRecomposition, readOptions, type SubmissionParser } from "./compose.ts";
 import { createEncoding } from "./encode.ts";
 import { SubmissionRefusal } from "./refusal.ts";
+import { perApp } from "../../../lib/per-app.ts";
+import { contactService } from "../../contacts/service.ts";
+import { eventLog } from "../../../events/log.ts";
+import { emailStore, mailQueued } from "../../../outbox/enqueue.ts";
+import { submittedStore } from "../../../outbox/submitted.ts";
+import { mailParser } from "../../inboxes/parsing/parser.ts";
+import { compiledTemplates } from "../../../render/template/cache.ts";
+import { isSenderVerified } from "../../domains/service.ts";
+import { arrivalMemory } from "../../inboxes/messages/memory.ts";
 
 export type Submissions = ReturnType<typeof createSubmissions>;
 
@@ -81,7 +90,24 @@ type Prepared = {
   shared: SharedMessage | null;
 };
 
-export function createSubmissions(deps: SubmissionDeps) {
+export const submissionsOf = perApp((app: App) =>
+  createSubmissions({
+    ...app,
+    app,
+    contacts: contactService(app),
+    events: eventLog(app),
+    store: emailStore(app),
+    submitted: submittedStore(app),
+    parser: mailParser(app),
+    templateCache: compiledTemplates(app),
+    isSenderVerified: (projectSeq, domain) => isSenderVerified(app, projectSeq, domain),
+    hostname: app.config.hostname,
+    noteArrival: arrivalMemory(app).noteArrival,
+    wake: mailQueued(app).raise,
+  }),
+);
+
+function createSubmissions(deps: SubmissionDeps) {
   const { app, writer, clock, submitted } = deps;
   const idempotency = idempotencyOf(app);
   const shared = {

@@ -3,37 +3,30 @@
 import { isIP } from "node:net";
 import { Elysia } from "elysia";
 import type { App } from "../../../core/app.ts";
-import type { Admission } from "../../../http/admission.ts";
 import { Envelope, envelope, withErrors } from "../../../http/envelope.ts";
 import { allowIdle } from "../../../http/long-requests.ts";
 import { fieldError } from "../../../lib/errors.ts";
-import type { Dns } from "../../../protocols/dns/client.ts";
-import type { FetchGuarded } from "../../../protocols/fetch-guarded/fetch-guarded.ts";
 import { readAuthor } from "../../../protocols/mime/from-field.ts";
 import { parseEnvelope } from "../envelope.ts";
-import type { MessageStore } from "../messages/store.ts";
 import { MessageParams } from "../model.ts";
 import { inboxOperations } from "../operations.ts";
-import type { InboxReading } from "../reading.ts";
 import { type Authentication, readClaims } from "../../../checks/authentication.ts";
 import { headerOf } from "../../../checks/author.ts";
 import { createLinkCheck } from "../../../checks/request-links.ts";
 import { checkContent } from "../../content-work/content-work.ts";
 import { CheckQuery, MessageChecks } from "./model.ts";
+import { admissionOf } from "../../admission.ts";
+import { inboxReading } from "../reading.ts";
+import { messageStore } from "../messages/store.ts";
 
 const shownOf = ({ spf, dkim, dmarc }: Authentication) => ({ spf, dkim, dmarc });
 
-export function checkRoutes(deps: {
-  app: App;
-  admission: Admission;
-  dns: Dns;
-  fetchGuarded: FetchGuarded;
-  config: { hostname: string };
-  reading: InboxReading;
-  store: MessageStore;
-}) {
-  const { app, admission, dns, reading, store } = deps;
-  const checkLinks = createLinkCheck(deps.fetchGuarded);
+export function checkRoutes(app: App) {
+  const { dns } = app;
+  const admission = admissionOf(app);
+  const reading = inboxReading(app);
+  const store = messageStore(app);
+  const checkLinks = createLinkCheck(app.fetchGuarded);
 
   return new Elysia({ name: "inbox-check-routes", prefix: "/inboxes/:id/messages/:messageId" })
     .use(admission.inboxKey)
@@ -57,7 +50,7 @@ export function checkRoutes(deps: {
           const author = readAuthor(headerOf(raw));
           const claimed = { head: raw, pieces: [raw], author, sender: from, ip: ip ?? peer, helo };
           const evaluate = await readClaims(claimed, dns, {
-            mta: deps.config.hostname,
+            mta: app.config.hostname,
             signal,
             onFailure: (error) => {
               throw error;

@@ -3,24 +3,21 @@
 import { Elysia } from "elysia";
 import { Type } from "@sinclair/typebox";
 import type { App } from "../../../core/app.ts";
-import type { Admission } from "../../../http/admission.ts";
 import { withErrors } from "../../../http/envelope.ts";
 import { previewHeaders, shownImages } from "../../../render/preview-document.ts";
 import { PreviewQuery } from "../../../http/preview-query.ts";
 import type { MessageRecord } from "../messages/record.ts";
-import type { MessageStore } from "../messages/store.ts";
 import { showDocument } from "../../content-work/content-work.ts";
 import { MessageParams } from "../model.ts";
 import { inboxOperations } from "../operations.ts";
-import type { InboxReading } from "../reading.ts";
+import { admissionOf } from "../../admission.ts";
+import { inboxReading } from "../reading.ts";
+import { messageStore } from "../messages/store.ts";
 
-export function messagePreviewRoutes(deps: {
-  app: App;
-  admission: Admission;
-  reading: InboxReading;
-  store: MessageStore;
-}) {
-  const { app, admission, reading, store } = deps;
+export function messagePreviewRoutes(app: App) {
+  const admission = admissionOf(app);
+  const reading = inboxReading(app);
+  const store = messageStore(app);
 
   /** The images that the HTML refers to by `cid:` (RFC 2392). */
   async function inlineImages(message: MessageRecord, html: string) {

@@ -13,31 +13,28 @@
 import { Elysia } from "elysia";
 import { Type } from "@sinclair/typebox";
 import type { App } from "../../../core/app.ts";
-import type { Admission } from "../../../http/admission.ts";
 import { contentHeaders, htmlHeaders, partHeaders } from "../../../http/content-headers.ts";
 import { Envelope, envelope, withErrors } from "../../../http/envelope.ts";
 import { Input } from "../../../http/validation.ts";
 import { AppError } from "../../../lib/errors.ts";
 import { withoutPreparation } from "../../../render/without-preparation.ts";
 import type { MessageRecord } from "../messages/record.ts";
-import type { MessageStore } from "../messages/store.ts";
 import { PreviewQuery } from "../../../http/preview-query.ts";
 import { readableText } from "../../content-work/content-work.ts";
 import { MessageHeader, MessageParams, PartParams } from "../model.ts";
 import { inboxOperations } from "../operations.ts";
-import type { InboxReading } from "../reading.ts";
 import { withPartLinks } from "./part-links.ts";
+import { admissionOf } from "../../admission.ts";
+import { inboxReading } from "../reading.ts";
+import { messageStore } from "../messages/store.ts";
 
 /** Longest HTML from which text is made for a message without a text part. */
 const MAX_HTML_CHARACTERS = 512 * 1024;
 
-export function contentRoutes(deps: {
-  app: App;
-  admission: Admission;
-  reading: InboxReading;
-  store: MessageStore;
-}) {
-  const { app, admission, reading, store } = deps;
+export function contentRoutes(app: App) {
+  const admission = admissionOf(app);
+  const reading = inboxReading(app);
+  const store = messageStore(app);
 
   /** The parsed message. Throws 422 if it cannot be parsed. */
   async function detailOf(message: MessageRecord) {

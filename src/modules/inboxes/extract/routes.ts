@@ -6,22 +6,23 @@
 import { Elysia } from "elysia";
 import { Type } from "@sinclair/typebox";
 import type { App } from "../../../core/app.ts";
-import type { Admission } from "../../../http/admission.ts";
 import { Envelope, envelope, withErrors } from "../../../http/envelope.ts";
 import type { MessageRecord } from "../messages/record.ts";
 import { MessageParams } from "../model.ts";
 import { inboxOperations } from "../operations.ts";
-import type { InboxReading } from "../reading.ts";
 import { readableText } from "../../content-work/content-work.ts";
 import { findCodes } from "./codes.ts";
 import { findLinks } from "../../../checks/find-links.ts";
 import { MessageCodes, MessageLink } from "./model.ts";
+import { admissionOf } from "../../admission.ts";
+import { inboxReading } from "../reading.ts";
 
 /** Longest HTML from which text is made. */
 const MAX_HTML_CHARACTERS = 256 * 1024;
 
-export function extractRoutes(deps: { app: App; admission: Admission; reading: InboxReading }) {
-  const { app, admission, reading } = deps;
+export function extractRoutes(app: App) {
+  const admission = admissionOf(app);
+  const reading = inboxReading(app);
 
   async function extract(projectSeq: number, message: MessageRecord) {
     const { text, html } = await reading.detail(message);

@@ -26,10 +26,24 @@ import { createGathering } from "./gathering.ts";
 import { createBatchParser, type ParsedBatch } from "./parse-batch.ts";
 import { createIndexQueue, type Entry } from "./queue.ts";
 import { createResultStore } from "./store-results.ts";
+import type { App } from "../../../core/app.ts";
+import { perApp } from "../../../lib/per-app.ts";
+import { messageStore } from "../messages/store.ts";
+import { mailParser } from "../parsing/parser.ts";
+import { inboxChanges } from "../changes.ts";
 
 type Waiting = { after: number; resolve: () => void };
 
 export type Indexer = ReturnType<typeof createIndexer>;
+
+export const messageIndexer = perApp((app: App) =>
+  createIndexer({
+    ...app,
+    store: messageStore(app),
+    parser: mailParser(app),
+    changes: inboxChanges(app),
+  }),
+);
 
 export function createIndexer(deps: {
   db: Db;

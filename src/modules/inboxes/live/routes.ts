@@ -2,14 +2,15 @@
 
 import { Elysia } from "elysia";
 import { Type } from "@sinclair/typebox";
-import type { Admission } from "../../../http/admission.ts";
 import { IdParams, withErrors } from "../../../http/envelope.ts";
 import { EVENT_STREAM_HEADERS } from "../../../http/event-stream.ts";
 import { connectionOwnerOf } from "../../../http/live-connections.ts";
 import { allowIdle } from "../../../http/long-requests.ts";
 import { inboxOperations } from "../operations.ts";
-import type { InboxReading } from "../reading.ts";
-import type { Live } from "./stream.ts";
+import type { App } from "../../../core/app.ts";
+import { admissionOf } from "../../admission.ts";
+import { inboxReading } from "../reading.ts";
+import { inboxLive } from "./stream.ts";
 
 const EventStream = Type.Unsafe<Response>(
   Type.Any({
@@ -20,8 +21,10 @@ const EventStream = Type.Unsafe<Response>(
   }),
 );
 
-export function liveRoutes(deps: { admission: Admission; reading: InboxReading; live: Live }) {
-  const { admission, reading, live } = deps;
+export function liveRoutes(app: App) {
+  const admission = admissionOf(app);
+  const reading = inboxReading(app);
+  const live = inboxLive(app);
   return new Elysia({ name: "inbox-live-routes", prefix: "/inboxes" }).use(admission.inboxKey).get(
     "/:id/events",
     async ({ project, user, watchAdmission, params, request, server }) => {

@@ -8,10 +8,13 @@
  */
 
 import { createEventStreams } from "../../../http/event-streams.ts";
-import type { Clock } from "../../../lib/clock.ts";
-import type { InboxChange, InboxChanges, NumberedChange } from "../changes.ts";
-import type { MessageStore } from "../messages/store.ts";
+import type { InboxChange, NumberedChange } from "../changes.ts";
 import { presentMessage } from "../present.ts";
+import type { App } from "../../../core/app.ts";
+import { perApp } from "../../../lib/per-app.ts";
+import { inboxChanges } from "../changes.ts";
+import { messageStore } from "../messages/store.ts";
+import { randomBase62 } from "../../../lib/crypto.ts";
 
 /** The tests of a project may read many streams at once, so an owner can have 200. */
 export const LIVE_LIMITS = { total: 500, ofOwner: 200, bufferedBytes: 512 * 1024 };
@@ -23,16 +26,13 @@ type Subscription = { unsubscribe: () => void; cancelStats: (() => void) | null 
 /** `owner` names the user or the project whose streams are counted together. */
 type InboxReader = { inboxSeq: number; owner: string; isAdmitted: () => boolean };
 
-export type Live = ReturnType<typeof createLive>;
+export const inboxLive = perApp(createLive);
 
-export function createLive(deps: {
-  changes: InboxChanges;
-  store: Pick<MessageStore, "counts">;
-  clock: Clock;
+function createLive(app: App) {
+  const { clock } = app;
+  const [changes, store] = [inboxChanges(app), messageStore(app)];
   /** Names this process in the ids of events. */
-  processId: string;
-}) {
-  const { changes, store, clock, processId } = deps;
+  const processId = randomBase62(8);
   const streams = createEventStreams({ clock, limits: LIVE_LIMITS, onEmpty: unsubscribe });
   const subscriptions = new Map<number, Subscription>();
   const encoder = new TextEncoder();

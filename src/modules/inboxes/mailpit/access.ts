@@ -19,7 +19,7 @@ import { createLoginCheck, type LoginCheck } from "../../../lib/logins.ts";
 import { DEFAULT_INBOX, type InboxRow, type Inboxes } from "../service.ts";
 import { MailpitRefusal } from "./answers.ts";
 
-export type LocalAccess = { isOpen(request: Request, peer: string | null): boolean };
+type LocalAccess = { isOpen(request: Request, peer: string | null): boolean };
 
 export type MailpitAccess = ReturnType<typeof createMailpitAccess>;
 

@@ -7,6 +7,8 @@ import { Type } from "@sinclair/typebox";
 import { badRequest, jsonAnswer } from "./answers.ts";
 import { validated } from "./body.ts";
 import type { MailpitContext, MailpitMessages, MailpitRoute } from "./context.ts";
+import type { App } from "../../../core/app.ts";
+import { perApp } from "../../../lib/per-app.ts";
 
 type Trigger = { ErrorCode: number; Probability: number };
 type Triggers = { Sender: Trigger; Recipient: Trigger; Authentication: Trigger };
@@ -33,9 +35,11 @@ const Body = Type.Object({
   authentication: TriggerBody,
 });
 
-export type Chaos = ReturnType<typeof createChaos>;
+type Chaos = ReturnType<typeof createChaos>;
 
-export function createChaos(random: () => number) {
+export const mailpitChaos = perApp(({ random }: App) => createChaos(random));
+
+function createChaos(random: () => number) {
   const byInbox = new Map<number, Triggers>();
 
   return {

@@ -1,10 +1,13 @@
+import { perApp } from "../../../lib/per-app.ts";
 /** Numbers of messages of each inbox since the start of the process. */
 
 type Counted = { accepted: number; acceptedBytes: number; deleted: number };
 
 export type MailpitCounters = ReturnType<typeof createMailpitCounters>;
 
-export function createMailpitCounters() {
+export const mailpitCounters = perApp(createMailpitCounters);
+
+function createMailpitCounters() {
   const byInbox = new Map<number, Counted>();
 
   function of(inboxSeq: number): Counted {

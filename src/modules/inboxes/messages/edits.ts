@@ -1,11 +1,13 @@
 /** Changes messages for requests, and publishes each change after it is on disk. */
 
-import type { Writer } from "../../../db/writer.ts";
-import type { InboxChange, InboxChanges } from "../changes.ts";
-import type { Matching } from "../matching.ts";
+import type { InboxChange } from "../changes.ts";
 import type { MessagePatch, Selection } from "../model.ts";
 import type { MessageRecord } from "./record.ts";
-import type { MessageStore } from "./store.ts";
+import type { App } from "../../../core/app.ts";
+import { perApp } from "../../../lib/per-app.ts";
+import { messageMatching } from "../matching.ts";
+import { messageStore } from "./store.ts";
+import { inboxChanges } from "../changes.ts";
 
 /** Messages that one change removes: a few milliseconds, so that incoming mail is not delayed. */
 const STEP_MESSAGES = 10;
@@ -16,15 +18,11 @@ const MAX_PUBLISHED = 500;
 
 type Removed = Pick<MessageRecord, "seq" | "id">;
 
-export type MessageEdits = ReturnType<typeof createMessageEdits>;
+export const messageEdits = perApp(createMessageEdits);
 
-export function createMessageEdits(deps: {
-  store: MessageStore;
-  matching: Matching;
-  changes: InboxChanges;
-  writer: Pick<Writer, "write">;
-}) {
-  const { store, matching, changes, writer } = deps;
+function createMessageEdits(app: App) {
+  const { writer } = app;
+  const [store, matching, changes] = [messageStore(app), messageMatching(app), inboxChanges(app)];
 
   /** Removes the pages that `next` returns until one is empty. Resolves to the number of messages. */
   async function removeAll(inboxSeq: number, next: () => Promise<Removed[]>): Promise<number> {

@@ -4,16 +4,18 @@
 
 import { Elysia, status } from "elysia";
 import { Type } from "@sinclair/typebox";
-import type { Admission } from "../../../http/admission.ts";
-import type { Bodies } from "../../../http/body.ts";
 import { refuseEncoded } from "../../../http/body.ts";
 import { announcedBytes, emptyBody, tooLarge } from "../../../http/body.ts";
 import { described, named } from "../../../http/documented.ts";
 import { Envelope, envelope, IdParams, withErrors } from "../../../http/envelope.ts";
 import { localEnvelope } from "../envelope.ts";
 import { inboxOperations } from "../operations.ts";
-import type { InboxReading } from "../reading.ts";
-import type { Arrival, Intake } from "./intake.ts";
+import type { Arrival } from "./intake.ts";
+import type { App } from "../../../core/app.ts";
+import { admissionOf } from "../../admission.ts";
+import { bodiesOf } from "../../../http/body.ts";
+import { messageIntake } from "./intake.ts";
+import { inboxReading } from "../reading.ts";
 
 /** The same limit as over SMTP. */
 const MAX_BYTES = 50 * 1024 * 1024;
@@ -23,13 +25,11 @@ const Imported = named(
   { description: "A stored message", example: { id: "4Gq0VxT2hK9sQe7LmZbN3c" } },
 );
 
-export function messageImportRoutes(deps: {
-  admission: Admission;
-  bodies: Bodies;
-  intake: Intake;
-  reading: InboxReading;
-}) {
-  const { admission, bodies, intake, reading } = deps;
+export function messageImportRoutes(app: App) {
+  const admission = admissionOf(app);
+  const bodies = bodiesOf(app);
+  const intake = messageIntake(app);
+  const reading = inboxReading(app);
 
   async function receive(pieces: AsyncIterable<Uint8Array>, arrival: Arrival): Promise<void> {
     let bytes = 0;

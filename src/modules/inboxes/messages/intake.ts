@@ -10,13 +10,15 @@
  *    messages to the index.
  */
 
-import type { Db } from "../../../db/open.ts";
-import type { Writer } from "../../../db/writer.ts";
-import type { Clock } from "../../../lib/clock.ts";
 import { freeMemory } from "../../../lib/free-memory.ts";
 import { createPieceBuffer, PIECE_BYTES } from "../../../lib/piece-buffer.ts";
 import { parsePlain } from "../parsing/plain-message.ts";
 import { type Arrived, createArrivedRows, type Stored } from "./arrived.ts";
+import type { App } from "../../../core/app.ts";
+import { perApp } from "../../../lib/per-app.ts";
+import { mailpitCounters } from "../mailpit/counters.ts";
+import { arrivalMemory } from "./memory.ts";
+import { messageIndexer } from "../indexing/indexer.ts";
 
 /** Longest time that a message waits for others that share its commit (db/commit-delay.ts). */
 const GATHER_MS = 0.7;
@@ -32,15 +34,24 @@ export type Arrival = {
 
 export type Intake = ReturnType<typeof createIntake>;
 
-export function createIntake(deps: {
-  db: Db;
-  writer: Writer;
-  clock: Clock;
+export const messageIntake = perApp(createIntake);
+
+function createIntake(app: App) {
+  const { writer, clock } = app;
+  const rows = createArrivedRows(app.db.sqlite, clock);
+  const [counters, memory, indexer] = [
+    mailpitCounters(app),
+    arrivalMemory(app),
+    messageIndexer(app),
+  ];
+
   /** Called after a message is on disk. */
-  onReceived: (stored: Stored) => void;
-}) {
-  const { writer, clock, onReceived } = deps;
-  const rows = createArrivedRows(deps.db.sqlite, clock);
+  function onReceived(stored: Stored): void {
+    const bytes = stored.record.size;
+    counters.accepted(stored.inboxSeq, bytes);
+    memory.noteArrival(bytes);
+    indexer.add(stored);
+  }
 
   /** Stores a message of one piece. Only one that is not parsed yet keeps its bytes in memory. */
   async function storeWhole(

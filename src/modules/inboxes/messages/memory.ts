@@ -3,9 +3,9 @@
  * ever read again, so the cache is small while messages arrive; later, searches use the whole of it.
  */
 
-import type { Db } from "../../../db/open.ts";
-import type { Clock } from "../../../lib/clock.ts";
 import { createGarbage } from "../../../lib/garbage.ts";
+import type { App } from "../../../core/app.ts";
+import { perApp } from "../../../lib/per-app.ts";
 
 /** Size of the cache while messages arrive: 4 MiB. Negative numbers are KiB. */
 const LIMIT = -4 * 1024;
@@ -16,7 +16,9 @@ const IDLE_MS = 2_000;
 /** Bytes of large messages after which the garbage collector runs. Most of them are freed at once. */
 const COLLECT_AFTER_BYTES = 64 * 1024 * 1024;
 
-export function createArrivalMemory({ db, clock }: { db: Db; clock: Clock }) {
+export const arrivalMemory = perApp(createArrivalMemory);
+
+function createArrivalMemory({ db, clock }: App) {
   const { sqlite } = db;
   const row = sqlite.query<{ cache_size: number }, []>("PRAGMA cache_size").get();
   const usual = row?.cache_size ?? DEFAULT;

@@ -9,7 +9,6 @@
  */
 
 import { Elysia, status } from "elysia";
-import type { Admission } from "../../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../../http/body-limits.ts";
 import {
   Envelope,
@@ -19,9 +18,8 @@ import {
   NoContent,
   withErrors,
 } from "../../../http/envelope.ts";
-import { bySeq, type ListPage, type PageRequest, seqBound } from "../../../http/pagination.ts";
+import { bySeq, type PageRequest, seqBound } from "../../../http/pagination.ts";
 import { ensureChecks } from "../../../http/validation.ts";
-import type { Matching } from "../matching.ts";
 import {
   Deleted,
   Message,
@@ -33,19 +31,21 @@ import {
 } from "../model.ts";
 import { presentDetail, presentMessage } from "../present.ts";
 import { inboxOperations } from "../operations.ts";
-import type { InboxReading } from "../reading.ts";
-import type { MessageEdits } from "./edits.ts";
-import type { MessageStore } from "./store.ts";
+import type { App } from "../../../core/app.ts";
+import { admissionOf } from "../../admission.ts";
+import { listPage as listPageOf } from "../../../http/pagination.ts";
+import { messageEdits } from "./edits.ts";
+import { messageMatching } from "../matching.ts";
+import { inboxReading } from "../reading.ts";
+import { messageStore } from "./store.ts";
 
-export function messageRoutes(deps: {
-  admission: Admission;
-  listPage: ListPage;
-  edits: MessageEdits;
-  matching: Matching;
-  reading: InboxReading;
-  store: MessageStore;
-}) {
-  const { admission, listPage, edits, matching, reading, store } = deps;
+export function messageRoutes(app: App) {
+  const admission = admissionOf(app);
+  const listPage = listPageOf(app);
+  const edits = messageEdits(app);
+  const matching = messageMatching(app);
+  const reading = inboxReading(app);
+  const store = messageStore(app);
 
   return new Elysia({ name: "inbox-message-routes", prefix: "/inboxes/:id/messages" })
     .use(admission.inboxKey)

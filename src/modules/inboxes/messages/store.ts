@@ -9,6 +9,8 @@ import {
   recordOf,
 } from "./record.ts";
 import { createMessageWrites } from "./write.ts";
+import type { App } from "../../../core/app.ts";
+import { perApp } from "../../../lib/per-app.ts";
 
 /** Messages that are in lists: all but those that are still arriving. */
 const VISIBLE = "m.state <> 'ARRIVING'";
@@ -16,6 +18,8 @@ const VISIBLE = "m.state <> 'ARRIVING'";
 export type Counts = { total: number; unread: number };
 
 export type MessageStore = ReturnType<typeof createMessageStore>;
+
+export const messageStore = perApp((app: App) => createMessageStore(app));
 
 export function createMessageStore({ db }: { db: Db }) {
   const { sqlite } = db;

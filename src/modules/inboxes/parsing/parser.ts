@@ -17,6 +17,8 @@ import type { Detail } from "../../../checks/detail.ts";
 import type { Report } from "../../../protocols/dsn/read-report.ts";
 import type { Part } from "../messages/record.ts";
 import type { IndexResult, ParserAnswer, ParserResult, ParserTask, Unparsed } from "./tasks.ts";
+import type { App } from "../../../core/app.ts";
+import { perApp } from "../../../lib/per-app.ts";
 
 /** Longest time of a task. */
 const LIMIT_MS = 5_000;
@@ -49,6 +51,8 @@ type Job = {
 };
 
 export type Parser = ReturnType<typeof createParser>;
+
+export const mailParser = perApp((app: App) => createParser(app));
 
 export function createParser(deps: { clock: Clock; log: Log }) {
   const { clock, log } = deps;

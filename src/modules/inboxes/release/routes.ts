@@ -2,22 +2,21 @@
 
 import { Elysia } from "elysia";
 import { Type } from "@sinclair/typebox";
-import type { Admission } from "../../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../../http/body-limits.ts";
 import { Envelope, envelope, withErrors } from "../../../http/envelope.ts";
 import { allowIdle } from "../../../http/long-requests.ts";
 import { MessageParams } from "../model.ts";
 import { inboxOperations } from "../operations.ts";
-import type { InboxReading } from "../reading.ts";
 import { Release, ReleaseInput } from "./model.ts";
-import type { Releases } from "./service.ts";
+import type { App } from "../../../core/app.ts";
+import { admissionOf } from "../../admission.ts";
+import { inboxReading } from "../reading.ts";
+import { messageReleases } from "./service.ts";
 
-export function releaseRoutes(deps: {
-  admission: Admission;
-  reading: InboxReading;
-  releases: Releases;
-}) {
-  const { admission, reading, releases } = deps;
+export function releaseRoutes(app: App) {
+  const admission = admissionOf(app);
+  const reading = inboxReading(app);
+  const releases = messageReleases(app);
   return new Elysia({ name: "inbox-release-routes", prefix: "/inboxes/:id/messages/:messageId" })
     .use(admission.inboxKey)
     .post(

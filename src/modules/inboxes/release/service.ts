@@ -9,34 +9,29 @@
  */
 
 import type { App } from "../../../core/app.ts";
-import type { Clock } from "../../../lib/clock.ts";
 import { AppError, notFound } from "../../../lib/errors.ts";
-import type { Transport } from "../../../outbox/outcome.ts";
-import { type Signer, signMessage } from "../../../protocols/dkim/sign.ts";
+import { signMessage } from "../../../protocols/dkim/sign.ts";
 import { domainOf, parseAddress } from "../../../protocols/mime/address.ts";
 import { senderNotVerified } from "../../domains/service.ts";
 import { parseEnvelope } from "../envelope.ts";
 import type { MessageRecord } from "../messages/record.ts";
-import type { MessageStore } from "../messages/store.ts";
 import { suppressionReason } from "../../suppressions.ts";
 import type { Release } from "./model.ts";
 import { hasField, releasable } from "./raw-message.ts";
+import { perApp } from "../../../lib/per-app.ts";
+import { messageStore } from "../messages/store.ts";
+import { inboxService } from "../service.ts";
+import { transportOf } from "../../../outbox/transports/create-transport.ts";
+import { isSenderVerified, signerOf } from "../../domains/service.ts";
 
 /** Releases at the same time; each holds a whole message in memory. */
 const MAX_CONCURRENT = 4;
 
-export type Releases = ReturnType<typeof createReleases>;
+export const messageReleases = perApp(createReleases);
 
-export function createReleases(deps: {
-  app: App;
-  store: Pick<MessageStore, "raw">;
-  transport: Pick<Transport, "name" | "send">;
-  clock: Pick<Clock, "now">;
-  isSenderVerified: (projectSeq: number, domain: string) => boolean;
-  signerOf: (projectSeq: number, domain: string) => Signer | null;
-  projectOf: (inboxSeq: number) => number | null;
-}) {
-  const { store, transport, clock } = deps;
+function createReleases(app: App) {
+  const { clock } = app;
+  const [store, transport] = [messageStore(app), transportOf(app)];
   let active = 0;
 
   /** The address of From. Throws 403 if its domain is not verified, and 409 if there is none. */
@@ -44,14 +39,14 @@ export function createReleases(deps: {
     const sender = parseAddress(addresses.from[0]?.address ?? "");
     if (!sender.ok) throw withoutSender();
     const domain = domainOf(sender.address);
-    if (!deps.isSenderVerified(projectSeq, domain)) throw senderNotVerified(domain);
+    if (!isSenderVerified(app, projectSeq, domain)) throw senderNotVerified(domain);
     return sender.address;
   }
 
   async function compose(projectSeq: number, message: MessageRecord, from: string) {
     const { peer } = parseEnvelope(message.envelope);
     const raw = releasable(store.raw(message.seq), peer !== "");
-    const signer = deps.signerOf(projectSeq, domainOf(from));
+    const signer = signerOf(app, projectSeq, domainOf(from));
     const isSigned = message.emailId !== null && hasField(raw, "dkim-signature");
     return signer === null || isSigned ? raw : signMessage(raw, signer, new Date(clock.now()));
   }
@@ -79,7 +74,7 @@ export function createReleases(deps: {
     message: MessageRecord,
     recipients: readonly string[],
   ): Promise<void> {
-    const projectSeq = deps.projectOf(message.inboxSeq);
+    const projectSeq = inboxService(app).projectOf(message.inboxSeq);
     if (projectSeq === null) throw notFound("INBOX");
     const results = await release(projectSeq, message, recipients);
     const failed = results.find(({ outcome }) => outcome !== "accepted");
@@ -100,7 +95,7 @@ export function createReleases(deps: {
   ): Promise<Release> {
     const parsed = parseAddress(given);
     const to = parsed.ok ? parsed.address : given;
-    const suppression = suppressionReason(deps.app, projectSeq, to);
+    const suppression = suppressionReason(app, projectSeq, to);
     if (suppression !== null) {
       return { to, outcome: "suppressed", reason: suppression, conversations: [] };
     }

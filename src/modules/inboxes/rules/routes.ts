@@ -7,23 +7,21 @@
 
 import { Elysia, status } from "elysia";
 import { Type } from "@sinclair/typebox";
-import type { Writer } from "../../../db/writer.ts";
-import type { Admission } from "../../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../../http/body-limits.ts";
 import { Envelope, envelope, IdParams, NoContent, withErrors } from "../../../http/envelope.ts";
 import { ensureChecks } from "../../../http/validation.ts";
 import { inboxOperations } from "../operations.ts";
-import type { InboxReading } from "../reading.ts";
 import { Rule, RuleInput, RuleParams } from "./model.ts";
-import type { Rules } from "./service.ts";
+import type { App } from "../../../core/app.ts";
+import { admissionOf } from "../../admission.ts";
+import { inboxReading } from "../reading.ts";
+import { failureRules } from "./service.ts";
 
-export function ruleRoutes(deps: {
-  admission: Admission;
-  reading: InboxReading;
-  rules: Rules;
-  writer: Writer;
-}) {
-  const { admission, reading, rules, writer } = deps;
+export function ruleRoutes(app: App) {
+  const { writer } = app;
+  const admission = admissionOf(app);
+  const reading = inboxReading(app);
+  const rules = failureRules(app);
 
   return new Elysia({ name: "inbox-rule-routes", prefix: "/inboxes/:id/rules" })
     .use(admission.inboxKey)

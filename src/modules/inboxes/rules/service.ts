@@ -9,14 +9,15 @@
  */
 
 import { Value } from "@sinclair/typebox/value";
-import type { Db } from "../../../db/open.ts";
-import type { Change, Writer } from "../../../db/writer.ts";
-import type { Clock } from "../../../lib/clock.ts";
+import type { Change } from "../../../db/writer.ts";
 import { isoTime } from "../../../lib/clock.ts";
 import { AppError, notFound } from "../../../lib/errors.ts";
 import { newId } from "../../../lib/id.ts";
 import { type Rule, RuleInput, type RuleStage } from "./model.ts";
 import { matchesPattern } from "./pattern.ts";
+import type { App } from "../../../core/app.ts";
+import { perApp } from "../../../lib/per-app.ts";
+import { announceRefusals } from "../service.ts";
 
 const MAX_RULES = 100;
 
@@ -40,19 +41,13 @@ type RuleFacts = {
   subject?: () => Promise<string>;
 };
 
-export type Rules = ReturnType<typeof createRules>;
+export const failureRules = perApp(createRules);
 
-export function createRules(deps: {
-  db: Db;
-  writer: Pick<Writer, "write" | "afterCommit">;
-  clock: Clock;
+function createRules(app: App) {
+  const { writer, clock, random } = app;
+  const { sqlite } = app.db;
   /** Called after rules of an inbox changed, or one fired. */
-  onChange: (inboxSeq: number) => void;
-  /** A number from 0 to 1, for rules with a probability. */
-  random: () => number;
-}) {
-  const { writer, clock, random, onChange } = deps;
-  const { sqlite } = deps.db;
+  const onChange = (inboxSeq: number) => announceRefusals(app, inboxSeq);
   const select = `SELECT seq, id, rule, remaining, fired, created_at AS createdAt
                   FROM inbox_rules WHERE inbox_seq = +? ORDER BY seq`;
   const ofInbox = sqlite.prepare<Row, [number]>(select);

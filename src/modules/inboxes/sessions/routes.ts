@@ -5,21 +5,20 @@
 
 import { Elysia } from "elysia";
 import { Type } from "@sinclair/typebox";
-import type { Admission } from "../../../http/admission.ts";
 import { Envelope, envelope, IdParams, withErrors } from "../../../http/envelope.ts";
 import { inboxOperations } from "../operations.ts";
-import type { InboxReading } from "../reading.ts";
 import { SessionDetail, SessionParams, SessionQuery, SmtpSession } from "./model.ts";
-import type { Sessions } from "./service.ts";
+import type { App } from "../../../core/app.ts";
+import { admissionOf } from "../../admission.ts";
+import { inboxReading } from "../reading.ts";
+import { smtpSessions } from "./service.ts";
 
 const DEFAULT_LIMIT = 50;
 
-export function sessionRoutes(deps: {
-  admission: Admission;
-  reading: InboxReading;
-  sessions: Sessions;
-}) {
-  const { admission, reading, sessions } = deps;
+export function sessionRoutes(app: App) {
+  const admission = admissionOf(app);
+  const reading = inboxReading(app);
+  const sessions = smtpSessions(app);
 
   return new Elysia({ name: "inbox-session-routes", prefix: "/inboxes/:id/sessions" })
     .use(admission.inboxKey)

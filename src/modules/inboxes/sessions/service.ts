@@ -8,12 +8,13 @@
 
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import type { Db } from "../../../db/open.ts";
-import type { Writer } from "../../../db/writer.ts";
-import { type Clock, isoTime, isoTimeOrNull } from "../../../lib/clock.ts";
+import { isoTime, isoTimeOrNull } from "../../../lib/clock.ts";
 import { notFound } from "../../../lib/errors.ts";
-import { describeError, type Log } from "../../../lib/log.ts";
+import { describeError } from "../../../lib/log.ts";
 import type { SessionDetail, SmtpSession } from "./model.ts";
+import type { App } from "../../../core/app.ts";
+import { perApp } from "../../../lib/per-app.ts";
+import { announceRefusals } from "../service.ts";
 
 /** Lines of one session; later ones are only counted. */
 const MAX_LINES = 500;
@@ -45,18 +46,13 @@ type Active = {
 type Row = { id: string; startedAt: number; endedAt: number; peer: string; transcript: string };
 type NewRow = Row & { inboxSeq: number };
 
-export type Sessions = ReturnType<typeof createSessions>;
+export const smtpSessions = perApp(createSessions);
 
-export function createSessions(deps: {
-  db: Db;
-  writer: Writer;
-  clock: Clock;
-  log: Log;
+function createSessions(app: App) {
+  const { writer, clock, log } = app;
+  const { sqlite } = app.db;
   /** Called after a session was stored in which something was refused. */
-  onRefusal: (inboxSeq: number) => void;
-}) {
-  const { writer, clock, log, onRefusal } = deps;
-  const { sqlite } = deps.db;
+  const onRefusal = (inboxSeq: number) => announceRefusals(app, inboxSeq);
   const columns = "id, started_at AS startedAt, ended_at AS endedAt, peer, transcript";
   // A text in JSON has no quotation mark of its own, so this finds replies and nothing else.
   const page = sqlite.prepare<Row, [number, number | null, number]>(

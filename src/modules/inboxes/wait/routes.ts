@@ -1,30 +1,29 @@
 /** GET /inboxes/{id}/wait    answers when enough messages match */
 
 import { Elysia } from "elysia";
-import type { Admission } from "../../../http/admission.ts";
 import { accessEnded } from "../../../http/admission-errors.ts";
 import { Envelope, envelope, IdParams, withErrors } from "../../../http/envelope.ts";
 import { allowIdle } from "../../../http/long-requests.ts";
 import { fieldError } from "../../../lib/errors.ts";
-import type { Matching } from "../matching.ts";
-import type { MessageStore } from "../messages/store.ts";
 import { presentMessage } from "../present.ts";
 import { inboxOperations } from "../operations.ts";
-import type { InboxReading } from "../reading.ts";
 import { MAX_WAIT_SECONDS, WaitQuery, WaitResult } from "./model.ts";
-import type { Waiters } from "./waiters.ts";
+import type { App } from "../../../core/app.ts";
+import { admissionOf } from "../../admission.ts";
+import { messageMatching } from "../matching.ts";
+import { inboxReading } from "../reading.ts";
+import { messageStore } from "../messages/store.ts";
+import { inboxWaiters } from "./waiters.ts";
 
 /** RFC 3339 with seconds. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
 
-export function waitRoutes(deps: {
-  admission: Admission;
-  matching: Matching;
-  reading: InboxReading;
-  store: MessageStore;
-  waiters: Waiters;
-}) {
-  const { admission, matching, reading, store, waiters } = deps;
+export function waitRoutes(app: App) {
+  const admission = admissionOf(app);
+  const matching = messageMatching(app);
+  const reading = inboxReading(app);
+  const store = messageStore(app);
+  const waiters = inboxWaiters(app);
 
   function sinceOf(inboxSeq: number, text: string | undefined) {
     if (text === undefined) return { afterSeq: 0, sinceMs: 0 };

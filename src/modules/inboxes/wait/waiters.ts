@@ -14,6 +14,10 @@ import type { InboxChanges } from "../changes.ts";
 import type { Matching } from "../matching.ts";
 import type { MessageRecord } from "../messages/record.ts";
 import { MAX_WAIT_ITEMS } from "./model.ts";
+import type { App } from "../../../core/app.ts";
+import { perApp } from "../../../lib/per-app.ts";
+import { messageMatching } from "../matching.ts";
+import { inboxChanges } from "../changes.ts";
 
 /** Waits of one project at the same time; each compares every new message. */
 const MAX_WAITERS = 100;
@@ -33,10 +37,11 @@ type WaitFor = {
 
 type Waited = { matched: boolean; quiet: boolean; items: MessageRecord[] };
 
-export type Waiters = ReturnType<typeof createWaiters>;
+export const inboxWaiters = perApp(createWaiters);
 
-export function createWaiters(deps: { matching: Matching; changes: InboxChanges; clock: Clock }) {
-  const { matching, changes, clock } = deps;
+function createWaiters(app: App) {
+  const { clock } = app;
+  const [matching, changes] = [messageMatching(app), inboxChanges(app)];
   const active = new Map<number, number>();
   const ends = new Set<() => void>();
   let isClosed = false;

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { basic, mailpitApp } from "../../../support/mailpit.ts";
 import { waitUntil } from "../../../support/eventually.ts";
+import { inboxParts } from "../../../support/inbox-parts.ts";
 
 let server: Awaited<ReturnType<typeof mailpitApp>>;
 let dev: Awaited<ReturnType<typeof mailpitApp>>;
@@ -37,7 +38,7 @@ describe("serve", () => {
 
   test("accepts the name or the id of an inbox with its password", async () => {
     expect(await get(serverPort, { authorization: server.credentials })).toEqual([200, null]);
-    const password = server.app.inboxes.inboxes.passwordOf(server.inbox);
+    const password = inboxParts(server.app.app).inboxes.passwordOf(server.inbox);
     expect(await get(serverPort, { authorization: basic(server.inbox.id, password) })).toEqual([
       200,
       null,
@@ -46,7 +47,7 @@ describe("serve", () => {
 
   test("shows only the inbox of the credentials", async () => {
     await server.deliver("Subject: mine\n\nx");
-    const { inboxes } = server.app.inboxes;
+    const { inboxes } = inboxParts(server.app.app);
     const other = await server.app.writer.write(
       inboxes.create(server.project.seq, { name: "two" }),
     );

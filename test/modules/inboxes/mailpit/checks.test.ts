@@ -5,6 +5,7 @@ import { FetchRefused } from "../../../../src/protocols/fetch-guarded/refusal.ts
 import { valueAt } from "../../../support/json.ts";
 import { mailpitApp } from "../../../support/mailpit.ts";
 import { rawSmtp } from "../../../support/smtp-client.ts";
+import { capturePort } from "../../../../src/modules/accounts/state.ts";
 
 let server: Awaited<ReturnType<typeof mailpitApp>>;
 const requested: string[] = [];
@@ -119,7 +120,7 @@ describe("chaos", () => {
   const always = (ErrorCode: number) => ({ ErrorCode, Probability: 100 });
 
   async function conversation(): Promise<string[]> {
-    const port = server.app.capture.port() ?? 0;
+    const port = capturePort(server.app.app).value ?? 0;
     const client = await rawSmtp(port);
     await client.say("EHLO client.test\r\n");
     const replies = [

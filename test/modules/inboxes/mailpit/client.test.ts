@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { MailpitClient } from "mailpit-api";
 import { mailpitApp } from "../../../support/mailpit.ts";
+import { inboxParts } from "../../../support/inbox-parts.ts";
 
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8/5+hHgAHggJ/PchI7wAAAABJRU5ErkJggg==";
@@ -21,7 +22,7 @@ beforeAll(async () => {
   });
   const port = await server.app.listen();
   const { name } = server.inbox;
-  const password = server.app.inboxes.inboxes.passwordOf(server.inbox);
+  const password = inboxParts(server.app.app).inboxes.passwordOf(server.inbox);
   client = new MailpitClient(`http://127.0.0.1:${port}`, { auth: { username: name, password } });
 });
 afterAll(() => server.close());

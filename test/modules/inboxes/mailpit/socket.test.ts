@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { basic, mailpitApp } from "../../../support/mailpit.ts";
 import { settleEventLoop, waitUntil } from "../../../support/eventually.ts";
 import { openRequest, rawRequest } from "../../../support/raw-http.ts";
+import { inboxParts } from "../../../support/inbox-parts.ts";
 
 const LIFETIME_MS = 600_000;
 
@@ -15,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => t.close());
 
-const size = () => t.app.inboxes.sockets.size();
+const size = () => inboxParts(t.app.app).sockets.size();
 
 /** Opens a socket. `state` has what arrived, and the code and reason with which it was closed. */
 async function openSocket(authorization: string | null = t.credentials) {
@@ -54,7 +55,7 @@ const upgradeHead = (authorization: string) => [
 /** The credentials of an inbox of another project, with its own name for this test. */
 async function credentialsOfStranger(): Promise<string> {
   const { project } = await t.makeProject("stranger");
-  const { inboxes } = t.app.inboxes;
+  const { inboxes } = inboxParts(t.app.app);
   const inbox = await t.app.writer.write(inboxes.create(project.seq, { name: "theirs" }));
   return basic(inbox.id, inboxes.passwordOf(inbox));
 }
@@ -77,7 +78,7 @@ test("a project can open 200, and those of another project are not affected", as
 });
 
 test("the inboxes of a project count together", async () => {
-  const { inboxes } = t.app.inboxes;
+  const { inboxes } = inboxParts(t.app.app);
   const second = await t.app.writer.write(inboxes.create(t.project.seq, { name: "two" }));
   const credentials = [t.credentials, basic("two", inboxes.passwordOf(second))];
   for (let i = 0; i < 200; i++) await openSocket(credentials[i % 2]);
@@ -88,11 +89,11 @@ test("requests that wait for the same commit are closed with 1013 beyond the lim
   const own = await mailpitApp({ hasOpenInboxes: true, config: { port: 0 } });
   port = await own.app.listen();
   // The default inbox is missing, so all requests wait for the commit that creates it.
-  await own.app.writer.write(() => own.app.inboxes.inboxes.remove(own.inbox.seq));
+  await own.app.writer.write(() => inboxParts(own.app.app).inboxes.remove(own.inbox.seq));
   const sockets = await Promise.all(Array.from({ length: 230 }, () => openSocket(null)));
   const isOpen = ({ state }: OpenedSocket) => state.isOpen;
   await waitUntil(() => sockets.filter(isOpen).length === 200);
-  expect(own.app.inboxes.sockets.size()).toBe(200);
+  expect(inboxParts(own.app.app).sockets.size()).toBe(200);
   const closed = sockets.filter(({ state }) => state.code === 1013);
   expect(closed.length).toBeGreaterThan(0);
   for (const { state } of closed) {
@@ -135,7 +136,7 @@ test("a client that does not read is disconnected, and the others are not", asyn
   const slow = openRequest({ port, head: upgradeHead(t.credentials) });
   await waitUntil(() => size() === 2);
   slow.pause();
-  const { changes } = t.app.inboxes;
+  const { changes } = inboxParts(t.app.app);
   let published = 0;
   while (size() === 2 && published < 1_000) {
     changes.publish(t.inbox.seq, { type: "deleted", id: "x".repeat(64 * 1024) });
@@ -149,7 +150,7 @@ test("a client that does not read is disconnected, and the others are not", asyn
 
 test("a burst of as many changes as are published one by one disconnects nobody", async () => {
   const client = await openSocket();
-  const { changes } = t.app.inboxes;
+  const { changes } = inboxParts(t.app.app);
   for (let i = 0; i < 500; i++) {
     changes.publish(t.inbox.seq, { type: "updated", id: `message-${i}`, tags: ["x".repeat(900)] });
   }

@@ -16,24 +16,9 @@
  */
 
 import type { App } from "../../core/app.ts";
-import type { Config } from "../../config/settings.ts";
-import type { Db } from "../../db/open.ts";
-import type { Writer } from "../../db/writer.ts";
-import type { Admission } from "../../http/admission.ts";
-import type { Clock } from "../../lib/clock.ts";
-import type { Announcements } from "../../events/announcements.ts";
-import type { References } from "../../lib/references.ts";
-import type { Log } from "../../lib/log.ts";
-import type { TemplateCache } from "../../render/template/cache.ts";
-import type { Contacts } from "../contacts/service.ts";
-import type { Domains } from "../domains/service.ts";
 import type { Module } from "../module.ts";
-import { type EmailStore, mailQueued } from "../../outbox/enqueue.ts";
-import type { ContactEvents } from "../../events/contact-events.ts";
+import { mailQueued } from "../../outbox/enqueue.ts";
 import { createReader } from "../../events/reader.ts";
-import type { EventLog } from "../../events/log.ts";
-import type { Segments } from "../segments/service.ts";
-import { flushHits } from "../tracking/tracking.ts";
 import { announcedRows, createAnnounceExecution } from "./run/announced-rows.ts";
 import { createExecutionRows, type Execution } from "./run/execution-rows.ts";
 import { createForgetContact } from "./run/forget-contact.ts";
@@ -55,6 +40,18 @@ import { workflowRoutes } from "./routes.ts";
 import { createWebhookContexts } from "./steps/webhook-context.ts";
 import { createUnentered } from "./unentered.ts";
 import { createTriggers, type StartableWorkflow } from "./run/triggers.ts";
+import { perApp } from "../../lib/per-app.ts";
+import { admissionOf } from "../admission.ts";
+import { announcements } from "../../events/announcements.ts";
+import { contactService } from "../contacts/service.ts";
+import { domainService, isSenderVerified } from "../domains/service.ts";
+import { eventLog } from "../../events/log.ts";
+import { eventsOfContact } from "../../events/contact-events.ts";
+import { contactRemoval } from "../contacts/remove.ts";
+import { segmentService } from "../segments/service.ts";
+import { emailStore } from "../../outbox/enqueue.ts";
+import { compiledTemplates } from "../../render/template/cache.ts";
+import { flushHits } from "../tracking/tracking.ts";
 
 /** The name under which the position in the event log is stored. */
 const READER = "workflows";
@@ -68,46 +65,49 @@ type ProjectRow = {
 
 const NO_PROJECT: ProjectRow = { name: "", language: "en", fromAddress: null, fromName: null };
 
-type WorkflowModuleDeps = {
-  app: App;
-  db: Db;
-  writer: Writer;
-  clock: Clock;
-  log: Log;
-  contacts: Contacts;
-  events: EventLog;
-  eventsOfContact: ContactEvents;
-  segments: Segments;
-  store: EmailStore;
-  templateCache: TemplateCache;
-  isSenderVerified: (projectSeq: number, domain: string) => boolean;
-  domains: Pick<Domains, "hasLostVerification">;
-  announcements: Announcements;
-  config: Pick<Config, "allowPrivateAddresses">;
-  removal: { onRemove(handler: (contactSeq: number) => void): void };
-  references: Pick<References, "register">;
-  /** Writes the opens and clicks that are only in memory to the event log. */
-  admission: Admission;
-  url: string;
-  linkKey: Uint8Array;
-};
+type Parts = ReturnType<typeof partsOf>;
 
-export function createWorkflowModule(deps: WorkflowModuleDeps) {
-  const { admission } = deps;
-  const { allowPrivateAddresses } = deps.config;
-  const workflows = createWorkflows({ ...deps, allowPrivateAddresses });
-  const { runner, calls, executionRows, executions } = createExecutionRunner({
-    ...deps,
-    workflows,
-  });
+function partsOf(app: App) {
+  return {
+    ...app,
+    app,
+    admission: admissionOf(app),
+    announcements: announcements(app),
+    contacts: contactService(app),
+    domains: domainService(app),
+    events: eventLog(app),
+    eventsOfContact: eventsOfContact(app),
+    isSenderVerified: (projectSeq: number, domain: string) =>
+      isSenderVerified(app, projectSeq, domain),
+    removal: contactRemoval(app),
+    segments: segmentService(app),
+    store: emailStore(app),
+    templateCache: compiledTemplates(app),
+  };
+}
+
+export const workflowService = perApp((app: App) => {
+  const { allowPrivateAddresses } = app.config;
+  return createWorkflows({ ...partsOf(app), allowPrivateAddresses });
+});
+
+/** Runs the executions. */
+export const workflowRunner = perApp((app: App) =>
+  createExecutionRunner({ ...partsOf(app), workflows: workflowService(app) }),
+);
+
+export const workflowModule = perApp((app: App): Module => {
+  const admission = admissionOf(app);
+  const workflows = workflowService(app);
+  const { runner, calls, executionRows, executions } = workflowRunner(app);
   return {
     name: "workflows",
     routes: [
       workflowRoutes({ admission, workflows }),
       graphRoutes({ admission, graphChanges: workflows.graphChanges }),
-      countRoutes({ app: deps.app, admission, workflows }),
+      countRoutes({ app, admission, workflows }),
       executionRoutes({ admission, executions }),
-      contactExecutionRoutes({ ...deps, listUnentered: createUnentered(deps) }),
+      contactExecutionRoutes({ ...partsOf(app), listUnentered: createUnentered(partsOf(app)) }),
     ],
     recurring: [
       { name: "deleted workflows", pattern: "*/10 * * * * *", run: workflows.removeDeleted },
@@ -126,14 +126,11 @@ export function createWorkflowModule(deps: WorkflowModuleDeps) {
         await workflows.stop();
       }
     },
-
-    workflows,
-    runner,
-  } satisfies Module & Record<string, unknown>;
-}
+  };
+});
 
 /** Connects the parts that run executions. */
-function createExecutionRunner(deps: WorkflowModuleDeps & { workflows: Workflows }) {
+function createExecutionRunner(deps: Parts & { workflows: Workflows }) {
   const { db, writer, clock, log, contacts, segments, workflows } = deps;
   const { sqlite } = db;
   const findProject = sqlite.prepare<ProjectRow, [number]>(`

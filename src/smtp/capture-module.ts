@@ -2,14 +2,10 @@
 
 import { cannotListen } from "../config/listen-error.ts";
 import { ConfigError } from "../config/read.ts";
-import type { Config } from "../config/settings.ts";
-import type { Writer } from "../db/writer.ts";
-import type { Clock } from "../lib/clock.ts";
-import { describeError, type Log } from "../lib/log.ts";
+import { describeError } from "../lib/log.ts";
 import { createLoginCheck } from "../lib/logins.ts";
 import { senderOfInbox } from "../lib/message-senders.ts";
 import type { Arrival } from "../modules/inboxes/messages/intake.ts";
-import type { InboxModule } from "../modules/inboxes/module.ts";
 import type { RuleInput } from "../modules/inboxes/rules/model.ts";
 import type { InboxRow } from "../modules/inboxes/service.ts";
 import type { Module } from "../modules/module.ts";
@@ -17,20 +13,23 @@ import { type Certificate, createCertificateFiles, selfSignedCertificate } from 
 import type { CaptureInbox, CapturePolicy, createCaptureListener } from "./capture.ts";
 import type { SmtpListener } from "./listener.ts";
 import type { Stage, StageAction, StageFacts } from "./stages.ts";
+import type { App } from "../core/app.ts";
+import { perApp } from "../lib/per-app.ts";
+import { inboxService } from "../modules/inboxes/service.ts";
+import { messageIntake } from "../modules/inboxes/messages/intake.ts";
+import { mailParser } from "../modules/inboxes/parsing/parser.ts";
+import { failureRules } from "../modules/inboxes/rules/service.ts";
+import { mailpitChaos } from "../modules/inboxes/mailpit/chaos.ts";
+import { smtpSessions } from "../modules/inboxes/sessions/service.ts";
+import { capturePort } from "../modules/accounts/state.ts";
 
-export function createCaptureModule(deps: {
-  config: Config;
-  clock: Clock;
-  log: Log;
-  writer: Writer;
-  inboxes: InboxModule;
-  /** The data folder; null if the database is in memory. */
-  folder: string | null;
-}): Module & { port: () => number | null } {
-  const { config, writer, log } = deps;
-  const { chaos, inboxes, intake, rules, sessions, parser } = deps.inboxes;
+export const captureModule = perApp(createCaptureModule);
+
+function createCaptureModule(app: App): Module {
+  const { config, clock, folder, writer, log } = app;
+  const [inboxes, intake, parser] = [inboxService(app), messageIntake(app), mailParser(app)];
+  const [rules, chaos, sessions] = [failureRules(app), mailpitChaos(app), smtpSessions(app)];
   let listener: SmtpListener | null = null;
-  let port: number | null = null;
 
   /** The inbox of a recipient's domain or of the user, else the default one; null if it is new. */
   function findInbox(user: string, recipients: readonly string[]): InboxRow | null {
@@ -108,8 +107,8 @@ export function createCaptureModule(deps: {
       : createCertificateFiles({ cert: config.smtpTlsCert, key: config.smtpTlsKey }, log);
 
   /** Makes the certificate beside the running listener, because that takes a moment. */
-  function acceptSelfSigned(folder: string): void {
-    selfSignedCertificate(folder, config.hostname).then(
+  function acceptSelfSigned(inFolder: string): void {
+    selfSignedCertificate(inFolder, config.hostname).then(
       (certificate) => listener?.useCertificate(certificate, { isTrusted: false }),
       (error: unknown) =>
         log.warn("STARTTLS is not accepted: no certificate could be made", {
@@ -122,8 +121,8 @@ export function createCaptureModule(deps: {
   async function firstCertificate(): Promise<Certificate | null> {
     if (files !== null) return files.load();
     if (config.captureTls === "optional") return null;
-    if (deps.folder === null) throw new ConfigError("--capture-tls needs --smtp-tls-cert");
-    return selfSignedCertificate(deps.folder, config.hostname);
+    if (folder === null) throw new ConfigError("--capture-tls needs --smtp-tls-cert");
+    return selfSignedCertificate(folder, config.hostname);
   }
 
   /** A login of the operator, or the name and the password of an inbox. */
@@ -149,7 +148,6 @@ export function createCaptureModule(deps: {
   return {
     name: "capture over SMTP",
     recurring: [{ name: "SMTP certificate", pattern: "*/30 * * * * *", run: reloadCertificate }],
-    port: () => port,
     async start() {
       if (config.captureSmtp === null) return;
       const certificate = await firstCertificate();
@@ -160,12 +158,14 @@ export function createCaptureModule(deps: {
         recipients: config.captureRecipients,
         maxRecipients: config.captureMaxRecipients,
       };
-      listener = await loadListener({ ...deps, inbox, hostname, certificate, policy });
+      listener = await loadListener({ inbox, clock, log, hostname, certificate, policy });
       const { host, port: wanted } = config.captureSmtp;
-      port = await listener.listen({ host, port: wanted }).catch((error: unknown) => {
-        throw cannotListen({ host, port: wanted }, "--capture-smtp HOST:PORT", error);
-      });
-      if (certificate === null && deps.folder !== null) acceptSelfSigned(deps.folder);
+      capturePort(app).value = await listener
+        .listen({ host, port: wanted })
+        .catch((error: unknown) => {
+          throw cannotListen({ host, port: wanted }, "--capture-smtp HOST:PORT", error);
+        });
+      if (certificate === null && folder !== null) acceptSelfSigned(folder);
     },
     async stop() {
       await listener?.close();

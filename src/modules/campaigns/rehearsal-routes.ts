@@ -1,39 +1,26 @@
 /**
  * POST   /campaigns/{id}/rehearsal
- *
- * A module of its own, because it needs the composer of mail, which is made after campaigns.
  */
 
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { App } from "../../core/app.ts";
-import type { Admission } from "../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import { Envelope, envelope, IdParams, withErrors } from "../../http/envelope.ts";
 import { allowIdle } from "../../http/long-requests.ts";
 import { ensureChecks } from "../../http/validation.ts";
-import type { Composer } from "../../outbox/compose/composer.ts";
-import type { InboxModule } from "../inboxes/module.ts";
-import type { Module } from "../module.ts";
-import type { CampaignModule } from "./module.ts";
+import { admissionOf } from "../admission.ts";
+import { campaignService } from "./service.ts";
 import { campaignOperations } from "./operations.ts";
 import { createRehearsal } from "./rehearsal.ts";
 import { Rehearsal, RehearsalInput, sampleSize } from "./rehearsal-model.ts";
 
-export function createRehearsalModule(deps: {
-  app: App;
-  admission: Admission;
-  campaigns: Pick<CampaignModule, "service">;
-  composer: Pick<Composer, "prepare">;
-  inboxes: Pick<InboxModule, "inboxes" | "intake" | "parser" | "retention">;
-}): Module {
-  const { app, admission, composer } = deps;
-  const { campaigns, audience } = deps.campaigns.service;
-  const { inboxes, intake, retention, parser: messages } = deps.inboxes;
-  const stores = { inboxes, intake, retention, messages };
-  const rehearse = createRehearsal({ app, audience, composer, ...stores });
+export function rehearsalRoutes(app: App) {
+  const admission = admissionOf(app);
+  const campaigns = campaignService(app);
+  const rehearse = createRehearsal(app);
 
-  const routes = new Elysia({ name: "campaign-rehearsal-routes", prefix: "/campaigns" })
+  return new Elysia({ name: "campaign-rehearsal-routes", prefix: "/campaigns" })
     .use(admission.secretKey)
     .post(
       "/:id/rehearsal",
@@ -53,6 +40,4 @@ export function createRehearsalModule(deps: {
         detail: campaignOperations.rehearseCampaign,
       },
     );
-
-  return { name: "campaign rehearsals", routes: [routes] };
 }

@@ -11,30 +11,13 @@
 
 import { type AnyElysia, Elysia } from "elysia";
 import type { App } from "../../../core/app.ts";
-import type { Config } from "../../../config/settings.ts";
-import type { Db } from "../../../db/open.ts";
-import type { Writer } from "../../../db/writer.ts";
-import type { Bodies } from "../../../http/body.ts";
 import { undocumented } from "../../../http/documented.ts";
-import type { LiveConnections } from "../../../http/live-connections.ts";
-import type { Clock } from "../../../lib/clock.ts";
-import type { Dns } from "../../../protocols/dns/client.ts";
-import {
-  createFetchGuarded,
-  type FetchGuarded,
-} from "../../../protocols/fetch-guarded/fetch-guarded.ts";
-import type { InboxChanges } from "../changes.ts";
-import type { Indexer } from "../indexing/indexer.ts";
-import type { Intake } from "../messages/intake.ts";
-import type { MessageStore } from "../messages/store.ts";
-import type { InboxReading } from "../reading.ts";
-import type { Inboxes } from "../service.ts";
-import { createMailpitAccess, type LocalAccess, type MailpitAccess } from "./access.ts";
+import { createFetchGuarded } from "../../../protocols/fetch-guarded/fetch-guarded.ts";
+import { createMailpitAccess, type MailpitAccess } from "./access.ts";
 import { MailpitRefusal, pageNotFound, refusalAnswer } from "./answers.ts";
 import { createReadBody } from "./body.ts";
-import { type Chaos, mailpitChaosRoutes } from "./chaos.ts";
+import { mailpitChaosRoutes } from "./chaos.ts";
 import { createMailpitMessages, type MailpitHandler, type MailpitRoute } from "./context.ts";
-import type { MailpitCounters } from "./counters.ts";
 import { createMailpitEdits } from "./edits.ts";
 import { createMailpitEvents } from "./events.ts";
 import { mailpitChangeRoutes } from "./changes.ts";
@@ -43,9 +26,23 @@ import { mailpitInfoRoutes } from "./info.ts";
 import { mailpitLinkCheckRoute } from "./link-check.ts";
 import { mailpitListRoutes } from "./lists.ts";
 import { mailhogRoutes } from "./mailhog.ts";
-import { mailpitMessageRoutes, type ReleaseToAll } from "./one-message.ts";
+import { mailpitMessageRoutes } from "./one-message.ts";
 import { mailpitSendRoute, SEND_PATH } from "./send.ts";
 import { mailpitSocket } from "./socket.ts";
+import { mailpitChaos } from "./chaos.ts";
+import { mailpitCounters } from "./counters.ts";
+import { messageReleases } from "../release/service.ts";
+import { inboxChanges } from "../changes.ts";
+import { inboxService } from "../service.ts";
+import { messageIndexer } from "../indexing/indexer.ts";
+import { messageIntake } from "../messages/intake.ts";
+import { localAccessOf } from "../../../http/local-access.ts";
+import { inboxReading } from "../reading.ts";
+import { messageStore } from "../messages/store.ts";
+import { bodiesOf } from "../../../http/body.ts";
+import { createLiveConnections } from "../../../http/live-connections.ts";
+import { LIVE_LIMITS } from "../live/stream.ts";
+import { perApp } from "../../../lib/per-app.ts";
 
 const METHODS = ["GET", "POST", "PUT", "DELETE"] as const;
 /** Clients such as cypress-mailpit join an address and a path with one slash too many. */
@@ -58,32 +55,37 @@ const SHARED_PATHS = [
   ["/readyz", "/readyz"],
 ] as const;
 
-export function mailpitRoutes(deps: {
-  app: App;
-  bodies: Bodies;
-  changes: InboxChanges;
-  chaos: Chaos;
-  clock: Clock;
-  config: Config;
-  counters: MailpitCounters;
-  db: Db;
-  dns: Dns;
-  fetchGuarded: FetchGuarded;
-  inboxes: Inboxes;
-  indexer: Indexer;
-  intake: Intake;
-  localAccess: LocalAccess | null;
-  reading: InboxReading;
-  release: ReleaseToAll | null;
-  /** The open WebSockets. */
-  sockets: LiveConnections;
-  store: MessageStore;
-  writer: Writer;
-}): AnyElysia {
-  const { chaos, config, counters, dns, release } = deps;
+/** The open WebSockets. */
+export const mailpitSockets = perApp(({ clock }: App) =>
+  createLiveConnections({ clock, limits: LIVE_LIMITS }),
+);
+
+export function mailpitRoutes(app: App): AnyElysia {
+  const { config, clock, db, dns, fetchGuarded, writer } = app;
   const { allowPrivateAddresses } = config;
+  const [chaos, counters, release] = [
+    mailpitChaos(app),
+    mailpitCounters(app),
+    messageReleases(app).releaseToAll,
+  ];
+  const deps = {
+    app,
+    config,
+    clock,
+    db,
+    fetchGuarded,
+    writer,
+    counters,
+    changes: inboxChanges(app),
+    inboxes: inboxService(app),
+    indexer: messageIndexer(app),
+    intake: messageIntake(app),
+    localAccess: localAccessOf(app),
+    reading: inboxReading(app),
+    store: messageStore(app),
+  };
   const access = createMailpitAccess(deps);
-  const messages = createMailpitMessages({ ...deps, readBody: createReadBody(deps.bodies) });
+  const messages = createMailpitMessages({ ...deps, readBody: createReadBody(bodiesOf(app)) });
   const edits = createMailpitEdits({ ...deps, onDeleted: counters.deleted });
   const fetchOnce = createFetchGuarded({ dns, allowPrivateAddresses, followsRedirects: false });
   const routes: MailpitRoute[] = [
@@ -93,11 +95,11 @@ export function mailpitRoutes(deps: {
     mailpitSendRoute({ ...deps, hostname: config.hostname, messages }),
     ...mailpitChaosRoutes(chaos, messages),
     mailpitLinkCheckRoute({ ...deps, fetchOnce, messages }),
-    mailpitHtmlCheckRoute(deps.app, messages),
+    mailpitHtmlCheckRoute(app, messages),
     ["GET", "/api/v1/message/:id/sa-check", refuseUnknown],
     ...mailpitInfoRoutes({
       ...deps,
-      databaseFile: deps.db.sqlite.filename,
+      databaseFile: db.sqlite.filename,
       isReleaseEnabled: release !== null,
       messages,
     }),
@@ -120,31 +122,31 @@ export function mailpitRoutes(deps: {
     };
   }
 
-  const app = new Elysia({ name: "mailpit-routes" });
+  const server = new Elysia({ name: "mailpit-routes" });
   const options = { parse: "none", detail: undocumented("EDITOR", "KEY") } as const;
   const open = { parse: "none", detail: undocumented("ANYONE") } as const;
   const roots = config.mailpitWebroot === null ? [""] : ["", config.mailpitWebroot];
   for (const root of roots) {
     for (const [method, path, handler] of routes) {
       const admit = path === SEND_PATH ? access.inboxOfSender : access.inboxOf;
-      app.route(method, `${root}${path}`, answer(handler, admit), options);
+      server.route(method, `${root}${path}`, answer(handler, admit), options);
     }
     for (const path of new Set(routes.map(([, each]) => each))) {
-      app.route("OPTIONS", `${root}${path}`, () => new Response(null), open);
+      server.route("OPTIONS", `${root}${path}`, () => new Response(null), open);
     }
   }
   for (const [path, target] of SHARED_PATHS) {
     if (config.mailpitWebroot === null) break;
-    app.route("GET", `${config.mailpitWebroot}${path}`, () => redirectTo(target), open);
+    server.route("GET", `${config.mailpitWebroot}${path}`, () => redirectTo(target), open);
   }
   for (const path of DOUBLE_SLASH_PATHS) {
-    for (const method of METHODS) app.route(method, path, redirectToSingleSlash, open);
+    for (const method of METHODS) server.route(method, path, redirectToSingleSlash, open);
   }
   const events = createMailpitEvents(deps);
   for (const root of roots) {
-    app.use(mailpitSocket({ access, events, connections: deps.sockets, root }));
+    server.use(mailpitSocket({ access, events, connections: mailpitSockets(app), root }));
   }
-  return app;
+  return server;
 }
 
 type Incoming = {

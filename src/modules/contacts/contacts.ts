@@ -8,20 +8,13 @@
  */
 
 import type { App } from "../../core/app.ts";
-import type { Config } from "../../config/settings.ts";
-import type { Db } from "../../db/open.ts";
-import type { Writer } from "../../db/writer.ts";
-import type { Admission } from "../../http/admission.ts";
-import type { Bodies } from "../../http/body.ts";
 import { operationRoutes } from "../../http/operations.ts";
-import type { Clock } from "../../lib/clock.ts";
-import { describeError, type Log } from "../../lib/log.ts";
-import type { EventLog } from "../../events/log.ts";
+import { describeError } from "../../lib/log.ts";
 import type { Module } from "../module.ts";
 import { createBulkActions } from "./bulk/actions.ts";
 import { createBulkRunner } from "./bulk/run.ts";
 import { bulkRoutes } from "./bulk/routes.ts";
-import { createBulk, type FindAudience } from "./bulk/bulk.ts";
+import { createBulk } from "./bulk/bulk.ts";
 import { createExports } from "./export.ts";
 import { exportRoutes } from "./export-routes.ts";
 import { createDryRunner } from "./import/dry-run.ts";
@@ -37,36 +30,26 @@ import { createRowWriter } from "./import/write.ts";
 import { createJobQuota } from "./jobs/quota.ts";
 import { createJobWorker } from "./jobs/worker.ts";
 import { createJobs } from "./jobs/jobs.ts";
-import type { UsageCounter } from "../../db/usage-counter.ts";
-import type { Removal } from "./remove.ts";
 import { suppressAddress, suppressionReason } from "../suppressions.ts";
 import { contactRoutes } from "./routes.ts";
-import type { Contacts } from "./service.ts";
+import { perApp } from "../../lib/per-app.ts";
+import { admissionOf } from "../admission.ts";
+import { bodiesOf } from "../../http/body.ts";
+import { eventLog } from "../../events/log.ts";
+import { contactService } from "./service.ts";
+import { filterAudience } from "../segments/filter-audience.ts";
+import { contactRemoval } from "./remove.ts";
 
-export function createContactModule(deps: {
-  app: App;
-  db: Db;
-  /** The data folder; null if the database is in memory. */
-  folder: string | null;
-  writer: Writer;
-  clock: Clock;
-  log: Log;
-  events: EventLog;
-  contacts: Contacts;
-  removal: Pick<Removal, "remove">;
-  filterAudience: FindAudience;
-  usage: Pick<UsageCounter, "addBytes">;
-  config: Pick<Config, "quotaJobs">;
-  admission: Admission;
-  bodies: Bodies;
-}): Module {
-  const { app, db, folder, writer, clock, log } = deps;
-  const { events, contacts, admission, bodies } = deps;
-  const { remove } = deps.removal;
-  const audience = deps.filterAudience;
+export const contactModule = perApp(createContactModule);
+
+function createContactModule(app: App): Module {
+  const { db, folder, writer, clock, log, usage } = app;
+  const [admission, bodies] = [admissionOf(app), bodiesOf(app)];
+  const [events, contacts, audience] = [eventLog(app), contactService(app), filterAudience(app)];
+  const { remove } = contactRemoval(app);
   const files = createImportFiles(folder);
   const jobs = createJobs({ db, clock });
-  const quota = createJobQuota({ db, maxJobs: deps.config.quotaJobs });
+  const quota = createJobQuota({ db, maxJobs: app.config.quotaJobs });
   const jobFile = createJobFile(files);
   const faults = createImportFaults(db);
   const imports = createImports({ app, files, jobs, quota, clock, jobFile, faults, writer });
@@ -84,7 +67,7 @@ export function createContactModule(deps: {
           db,
           clock,
           events,
-          usage: deps.usage,
+          usage: usage,
           suppress: (projectSeq, email, reason) => suppressAddress(app, projectSeq, email, reason),
         }),
         writer,

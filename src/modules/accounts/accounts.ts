@@ -3,17 +3,9 @@
  * work that sends invitations, stores the times of last requests and removes old rows.
  */
 
-import type { Config } from "../../config/settings.ts";
 import type { App } from "../../core/app.ts";
-import type { Writer } from "../../db/writer.ts";
-import type { Admission } from "../../http/admission.ts";
-import type { Bodies } from "../../http/body.ts";
 import { clientAddressReader } from "../../http/client-address.ts";
-import type { createLocalAccess } from "../../http/local-access.ts";
 import { createSessionCookies } from "../../http/session-cookie.ts";
-import type { Clock } from "../../lib/clock.ts";
-import type { Log } from "../../lib/log.ts";
-import type { Transport } from "../../outbox/outcome.ts";
 import type { Signer } from "../../protocols/dkim/sign.ts";
 import type { Module } from "../module.ts";
 import { listProjects } from "../projects.ts";
@@ -24,34 +16,37 @@ import { createAccountChanges } from "./account-changes.ts";
 import { accountRoutes, userRoutes } from "./account-routes.ts";
 import { createAttemptLimits } from "./attempt-limits.ts";
 import { createNewPasswords } from "./new-passwords.ts";
-import { createPasswords, type PasswordCost } from "./passwords.ts";
+import { createPasswords } from "./passwords.ts";
 import { createAccountRequests } from "./requests.ts";
 import { signInRoutes } from "./routes.ts";
-import type { Announcements } from "../../events/announcements.ts";
-import type { Accounts } from "./service.ts";
 import { createSignIn } from "./sign-in.ts";
 import { auditRoutes, teamRoutes } from "./team-routes.ts";
-import { createState, type ServerFacts } from "./state.ts";
+import { createState } from "./state.ts";
+import { perApp } from "../../lib/per-app.ts";
+import { admissionOf } from "../admission.ts";
+import { announcements } from "../../events/announcements.ts";
+import { localAccessOf } from "../../http/local-access.ts";
+import { transportOf } from "../../outbox/transports/create-transport.ts";
+import { bodiesOf } from "../../http/body.ts";
+import { signerOf } from "../domains/service.ts";
+import { accountService } from "./service.ts";
+import { serverFacts } from "./state.ts";
 
-export function createAccountModule(deps: {
-  app: App;
-  accounts: Accounts;
-  admission: Admission;
-  announcements: Pick<Announcements, "announce">;
-  bodies: Pick<Bodies, "readJson">;
-  clock: Clock;
-  config: Pick<Config, "trustedProxies">;
-  localAccess: ReturnType<typeof createLocalAccess> | null;
-  log: Log;
-  passwordCost: PasswordCost | undefined;
-  random: () => number;
-  signerOf: (projectSeq: number, domain: string) => Signer | null;
-  transport: Pick<Transport, "name" | "send">;
-  readFacts: () => ServerFacts;
-  url: string;
-  writer: Writer;
-}): Module {
-  const { app, accounts, writer, url } = deps;
+export const accountModule = perApp(createAccountModule);
+
+function createAccountModule(app: App): Module {
+  const { writer, url } = app;
+  const accounts = accountService(app);
+  const deps = {
+    ...app,
+    app,
+    accounts,
+    admission: admissionOf(app),
+    announcements: announcements(app),
+    localAccess: localAccessOf(app),
+    transport: transportOf(app),
+    readFacts: () => serverFacts(app),
+  };
   const { trustedProxies } = deps.config;
   const { sessions, tokens, audit, mails } = accounts;
   const limits = createAttemptLimits(deps.clock);
@@ -62,7 +57,7 @@ export function createAccountModule(deps: {
     accounts,
     cookies: createSessionCookies({ url, trustedProxies }),
     readClientAddress: clientAddressReader({ trusted: trustedProxies, log: deps.log }),
-    readJson: deps.bodies.readJson,
+    readJson: bodiesOf(app).readJson,
     localAccess: deps.localAccess,
     url,
   });
@@ -74,7 +69,7 @@ export function createAccountModule(deps: {
   /** The keys of the project that has verified the domain. */
   function signerOfDomain(domain: string): Signer | null {
     for (const { seq } of listProjects(app)) {
-      const signer = deps.signerOf(seq, domain);
+      const signer = signerOf(app, seq, domain);
       if (signer !== null) return signer;
     }
     return null;
