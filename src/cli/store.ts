@@ -142,7 +142,6 @@ function openAccounts(db: Db, secret: string, url: string): Accounts {
   return createAccounts({
     db,
     clock: systemClock,
-    listPage: createListPage(createCursors(deriveKey(secret, "cursors"))),
     secret,
     url,
     findSender: () => null,

@@ -4,10 +4,12 @@
  */
 
 import { and, eq, type SQL } from "drizzle-orm";
+import type { App } from "../../core/app.ts";
 import type { Db } from "../../db/open.ts";
+import { NO_OWNER } from "../../db/reader.ts";
 import { audit } from "../../db/schema/accounts.ts";
 import type { Page } from "../../http/envelope.ts";
-import { type ListPage, newestRows, type PageQuery } from "../../http/pagination.ts";
+import { newestPage, type PageQuery } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { newId } from "../../lib/id.ts";
 import { compareRows, nameOfRow } from "./audit-changes.ts";
@@ -48,9 +50,7 @@ const PURGED_AT_ONCE = 500;
 const MAX_FIELDS = 100;
 const LONGEST_TEXT = 320;
 
-export function createAudit(deps: { db: Db; clock: Pick<Clock, "now">; listPage: ListPage }) {
-  const { db, clock, listPage } = deps;
-
+export function createAudit({ db, clock }: { db: Db; clock: Pick<Clock, "now"> }) {
   return {
     /** Part of a change, before it: the object as it is, for `before` of its entry. */
     read: (object: Audited): AuditedRow | null => readAudited(db, object),
@@ -89,27 +89,6 @@ export function createAudit(deps: { db: Db; clock: Pick<Clock, "now">; listPage:
         .run();
     },
 
-    /** A page of the entries that match all given filters, newest first. */
-    list: <Item>(
-      { projectSeq, actorId, action, objectId }: AuditFilter,
-      query: PageQuery,
-      present: (rows: readonly AuditRow[]) => Item[],
-    ): Promise<Page<Item>> =>
-      listPage(
-        { scope: `${projectSeq ?? "all"}:audit`, query },
-        newestRows(db, {
-          table: audit,
-          filter: and(
-            projectSeq === null ? undefined : eq(audit.projectSeq, projectSeq),
-            matches(audit.actorId, actorId),
-            matches(audit.action, action),
-            matches(audit.objectId, objectId),
-          ),
-          select: db.select().from(audit),
-        }),
-        present,
-      ),
-
     /** Part of a change: removes some entries that are older than a year. True if more may follow. */
     purge(): boolean {
       const removed = db.sqlite
@@ -121,6 +100,31 @@ export function createAudit(deps: { db: Db; clock: Pick<Clock, "now">; listPage:
       return removed === PURGED_AT_ONCE;
     },
   };
+}
+
+/** A page of the entries that match all given filters, newest first. */
+export function listAudit<Item>(
+  app: App,
+  { projectSeq, actorId, action, objectId }: AuditFilter,
+  query: PageQuery,
+  present: (row: AuditRow) => Item,
+): Promise<Page<Item>> {
+  return newestPage(
+    app,
+    { seq: projectSeq ?? NO_OWNER },
+    {
+      name: "audit",
+      query,
+      table: audit,
+      filter: and(
+        projectSeq === null ? undefined : eq(audit.projectSeq, projectSeq),
+        matches(audit.actorId, actorId),
+        matches(audit.action, action),
+        matches(audit.objectId, objectId),
+      ),
+      present,
+    },
+  );
 }
 
 type AuditColumn = typeof audit.actorId | typeof audit.action | typeof audit.objectId;

@@ -10,7 +10,6 @@
 import type { App } from "../../core/app.ts";
 import type { Db } from "../../db/open.ts";
 import type { Change } from "../../db/writer.ts";
-import { type ListPage, listPage as listPageOf } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { deriveKey } from "../../lib/crypto.ts";
 import { perApp } from "../../lib/per-app.ts";
@@ -26,13 +25,12 @@ import { createUsers, type UserRow } from "./users.ts";
 export type Accounts = ReturnType<typeof createAccounts>;
 
 export const accountService = perApp((app: App) =>
-  createAccounts({ ...app, listPage: listPageOf(app), findSender: findSenderOf(app) }),
+  createAccounts({ ...app, findSender: findSenderOf(app) }),
 );
 
 export function createAccounts(deps: {
   db: Db;
   clock: Clock;
-  listPage: ListPage;
   /** The secret of the installation. */
   secret: string;
   /** The public base of links. */

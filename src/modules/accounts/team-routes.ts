@@ -8,6 +8,7 @@
  */
 
 import { Elysia, status } from "elysia";
+import type { App } from "../../core/app.ts";
 import type { Admission } from "../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import {
@@ -20,6 +21,7 @@ import {
 } from "../../http/envelope.ts";
 import { normalizedAddress } from "../../http/formats.ts";
 import type { Announcements } from "../../events/announcements.ts";
+import { listAudit } from "./audit.ts";
 import type { Accounts } from "./service.ts";
 import {
   AuditQuery,
@@ -121,16 +123,23 @@ export function teamRoutes(deps: {
     );
 }
 
-export function auditRoutes({ admission, accounts }: { admission: Admission; accounts: Accounts }) {
+export function auditRoutes({
+  app,
+  admission,
+  accounts,
+}: {
+  app: App;
+  admission: Admission;
+  accounts: Accounts;
+}) {
   return new Elysia({ name: "audit-routes" }).use(admission.projectSession).get(
     "/audit",
     async ({ project, query }) => {
       const { actor: actorId, action, object: objectId, ...page } = query;
       const filter = { projectSeq: project.seq, actorId, action, objectId };
-      const { audit } = accounts;
-      const present = (row: Parameters<typeof audit.nameOf>[0]) =>
-        presentAudit(row, audit.nameOf(row));
-      return envelope(await audit.list(filter, page, (rows) => rows.map(present)));
+      const { nameOf } = accounts.audit;
+      const found = await listAudit(app, filter, page, (row) => presentAudit(row, nameOf(row)));
+      return envelope(found);
     },
     {
       query: AuditQuery,

@@ -2,7 +2,6 @@
 
 import type { App } from "../../core/app.ts";
 import { eventLog } from "../../events/log.ts";
-import { listPage } from "../../http/pagination.ts";
 import { deriveKey } from "../../lib/crypto.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { emailStore, mailQueued } from "../../outbox/enqueue.ts";
@@ -31,7 +30,7 @@ import { createTargets } from "./targets.ts";
 const receivedRows = perApp(({ db }: App) => createReceivedRows(db));
 
 const inboundRoutesOf = perApp((app: App) =>
-  createInboundRoutes({ ...app, listPage: listPage(app), domains: domainService(app) }),
+  createInboundRoutes({ ...app, domains: domainService(app) }),
 );
 
 /** What an address receives. */
@@ -71,7 +70,7 @@ export const inboundRouteModule = perApp((app: App): Module => {
   const remove = createReceivedRemoval({ rows, events: eventLog(app) });
   const retention = createReceivedRetention({ ...app, rows, remove });
   contactRemoval(app).onRemove(rows.forget);
-  const deps = { ...app, app, admission: admissionOf(app), listPage: listPage(app) };
+  const deps = { ...app, app, admission: admissionOf(app) };
   const checkRoute = createRouteCheck({
     ...deps,
     domains: domainService(app),

@@ -21,7 +21,7 @@ import {
   withErrors,
 } from "../../http/envelope.ts";
 import { PreviewDocument, PreviewQuery } from "../../http/preview-query.ts";
-import { bySeq, type ListPage, PageQuery, type PageRows, seqBound } from "../../http/pagination.ts";
+import { bySeq, listPage, PageQuery, type PageRows, seqBound } from "../../http/pagination.ts";
 import { isoTime } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
 import { senderOfProject } from "../../lib/message-senders.ts";
@@ -33,19 +33,18 @@ import { receivedMailOperations } from "./operations.ts";
 import type { MailParser, ParsedMail } from "./read-mail.ts";
 import { receivedContent, type ReceivedRow } from "./record.ts";
 import type { RemoveReceived } from "./removal.ts";
-import type { ReceivedRows } from "./rows.ts";
+import { countReceived, type ReceivedRows } from "./rows.ts";
 
 export function receivedMailRoutes(deps: {
   app: App;
   admission: Admission;
-  listPage: ListPage;
   rows: ReceivedRows;
   remove: RemoveReceived;
   parser: MailParser;
   /** Base of the links to attachments. */
   url: string;
 }) {
-  const { admission, rows, remove, parser } = deps;
+  const { app, admission, rows, remove, parser } = deps;
 
   function find(projectSeq: number, id: string): ReceivedRow {
     const row = rows.byId(projectSeq, id);
@@ -95,7 +94,7 @@ export function receivedMailRoutes(deps: {
     const images = await inlineImages(raw, parsed, sender);
     const isDark = query.dark === "true";
     const { html } = parsed;
-    const shown = await showDocument(deps.app, projectSeq, { html, images, isDark });
+    const shown = await showDocument(app, projectSeq, { html, images, isDark });
     const remote = query.images === "true" ? "https: http:" : "";
     return new Response(shown, { headers: previewHeaders("text/html", remote) });
   }
@@ -106,11 +105,11 @@ export function receivedMailRoutes(deps: {
       "",
       async ({ project, query }) =>
         envelope(
-          await deps.listPage(
+          await listPage(app)(
             { scope: `${project.seq}:received-mails`, query },
-            (request): PageRows<ReceivedRow> => ({
+            async (request): Promise<PageRows<ReceivedRow>> => ({
               rows: rows.page(project.seq, seqBound(request), request.limit),
-              total: rows.count(project.seq),
+              total: await countReceived(app, project.seq),
               positionOf: bySeq,
             }),
             (found) => found.map(present),

@@ -5,6 +5,7 @@
  */
 
 import { Elysia, status } from "elysia";
+import type { App } from "../../core/app.ts";
 import type { Admission } from "../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import {
@@ -21,14 +22,15 @@ import { fieldError } from "../../lib/errors.ts";
 import type { CheckRoute } from "./mx-check.ts";
 import { InboundRoute, InboundRouteInput } from "./model.ts";
 import { inboundRouteOperations } from "./operations.ts";
-import type { InboundRoutes } from "./service.ts";
+import { type InboundRoutes, listInboundRoutes } from "./service.ts";
 
 export function inboundRouteRoutes(deps: {
+  app: App;
   admission: Admission;
   inboundRoutes: InboundRoutes;
   checkRoute: CheckRoute;
 }) {
-  const { admission, inboundRoutes, checkRoute } = deps;
+  const { app, admission, inboundRoutes, checkRoute } = deps;
 
   /** The address to forward to; null for the event alone. Throws 422 unless it is one of both. */
   function forwardTo(address: string, action: { webhook?: true; forward?: string }): string | null {
@@ -46,7 +48,7 @@ export function inboundRouteRoutes(deps: {
 
   return new Elysia({ name: "inbound-route-routes", prefix: "/inbound-routes" })
     .use(admission.secretKey)
-    .get("", async ({ project, query }) => envelope(await inboundRoutes.page(project.seq, query)), {
+    .get("", async ({ project, query }) => envelope(await listInboundRoutes(app, project, query)), {
       query: PageQuery,
       response: withErrors({ 200: ListEnvelope(InboundRoute) }),
       detail: inboundRouteOperations.listInboundRoutes,

@@ -1,5 +1,7 @@
 /** The rows of received mails. All functions that write are parts of a change. */
 
+import type { App } from "../../core/app.ts";
+import { IN_TIME } from "../../db/queries.ts";
 import { insertedSeq } from "../../db/inserted.ts";
 import type { Db } from "../../db/open.ts";
 import { newId } from "../../lib/id.ts";
@@ -70,11 +72,6 @@ export function createReceivedRows({ sqlite }: Pick<Db, "sqlite">) {
   const page = sqlite.prepare<ReceivedRow, [number, number, number]>(`
     SELECT ${COLUMNS} FROM received_mails m
     WHERE m.project_seq = +? AND m.seq < +? AND m.state = 'RECEIVED' ORDER BY m.seq DESC LIMIT +?`);
-  // Both numbers are read from indexes; the state of each row would be read from its page.
-  const count = sqlite.prepare<{ n: number }, [number, number]>(`
-    SELECT (SELECT count(*) FROM received_mails WHERE project_seq = +?)
-         - (SELECT count(*) FROM received_mails INDEXED BY received_mails_arriving
-            WHERE state = 'ARRIVING' AND project_seq = +?) AS n`);
 
   return {
     /** Inserts the row of a message that is still arriving, and returns its `seq`. */
@@ -109,9 +106,6 @@ export function createReceivedRows({ sqlite }: Pick<Db, "sqlite">) {
     page: (projectSeq: number, before: number, limit: number): ReceivedRow[] =>
       page.all(projectSeq, before, limit),
 
-    /** Number of mails that arrived completely. */
-    count: (projectSeq: number): number => count.get(projectSeq, projectSeq)?.n ?? 0,
-
     /** A stored piece as it is stored, compressed. */
     piece(seq: number, position: number): Uint8Array {
       const row = piece.get(seq, position);
@@ -124,4 +118,15 @@ export function createReceivedRows({ sqlite }: Pick<Db, "sqlite">) {
       return Buffer.concat(pieces.all(seq).map(({ bytes }) => Bun.zstdDecompressSync(bytes)));
     },
   };
+}
+
+/** Number of mails that arrived completely. */
+export async function countReceived({ reader }: App, projectSeq: number): Promise<number> {
+  // Both numbers are read from indexes; the state of each row would be read from its page.
+  const sql = `
+    SELECT (SELECT count(*) FROM received_mails WHERE project_seq = ? AND ${IN_TIME})
+         - (SELECT count(*) FROM received_mails INDEXED BY received_mails_arriving
+            WHERE state = 'ARRIVING' AND project_seq = ?)`;
+  const { rows } = await reader.find(projectSeq, { sql, values: [projectSeq, projectSeq] });
+  return Number(rows[0]?.[0]);
 }

@@ -7,11 +7,12 @@
  */
 
 import { and, eq } from "drizzle-orm";
+import type { App } from "../../core/app.ts";
 import type { Db } from "../../db/open.ts";
 import { inboundRoutes } from "../../db/schema/inbound.ts";
 import type { Change } from "../../db/writer.ts";
 import type { Page } from "../../http/envelope.ts";
-import { type ListPage, newestRows, type PageQuery } from "../../http/pagination.ts";
+import { type PageQuery, smallPage } from "../../http/pagination.ts";
 import { type Clock, isoTime } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
@@ -28,10 +29,9 @@ const ANY = "*";
 export function createInboundRoutes(deps: {
   db: Db;
   clock: Clock;
-  listPage: ListPage;
   domains: Pick<Domains, "ownerOf">;
 }) {
-  const { db, clock, listPage, domains } = deps;
+  const { db, clock, domains } = deps;
 
   function findByAddress(address: string): RouteRow | null {
     const match = eq(inboundRoutes.address, address);
@@ -83,18 +83,21 @@ export function createInboundRoutes(deps: {
         if (removed === undefined) throw noRoute();
       };
     },
-
-    page: (projectSeq: number, query: PageQuery): Promise<Page<InboundRoute>> =>
-      listPage(
-        { scope: `${projectSeq}:inbound-routes`, query },
-        newestRows(db, {
-          table: inboundRoutes,
-          filter: eq(inboundRoutes.projectSeq, projectSeq),
-          select: db.select().from(inboundRoutes),
-        }),
-        (rows) => rows.map(present),
-      ),
   };
+}
+
+export function listInboundRoutes(
+  app: App,
+  project: { seq: number },
+  query: PageQuery,
+): Promise<Page<InboundRoute>> {
+  return smallPage(app, project, {
+    name: "inbound-routes",
+    query,
+    table: inboundRoutes,
+    filter: eq(inboundRoutes.projectSeq, project.seq),
+    present,
+  });
 }
 
 function present({ id, address, forwardTo, createdAt }: RouteRow): InboundRoute {

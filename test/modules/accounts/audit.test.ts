@@ -1,7 +1,9 @@
 /** The audit log: entries, pages, and the removal of old entries. */
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { listAudit } from "../../../src/modules/accounts/audit.ts";
 import { type TestApp, type TestResponse, testApp } from "../../support/app.ts";
+import { plansOfReads } from "../../support/reads.ts";
 import { signIn } from "../../support/session.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -23,9 +25,7 @@ const entry = (action: string, projectSeq: number | null = null) => ({
 });
 
 const actionsOf = async (projectSeq: number | null, rest: object = {}, query: object = {}) =>
-  t.app.accounts.audit.list({ projectSeq, ...rest }, query, (rows) =>
-    rows.map(({ action }) => action),
-  );
+  listAudit(t.app.app, { projectSeq, ...rest }, query, ({ action }) => action);
 
 test("pages have the entries of a project, or of all, newest first", async () => {
   const { record } = t.app.accounts;
@@ -42,6 +42,19 @@ test("pages have the entries of a project, or of all, newest first", async () =>
   expect((await actionsOf(null, { action: "user.disable" })).items).toEqual(["user.disable"]);
   expect((await actionsOf(null, { actorId: "u2" })).items).toEqual([]);
   expect((await actionsOf(t.project.seq, { objectId: "c1" })).items).toHaveLength(3);
+});
+
+test("a page reads the entries of its project by their index, those of all by their keys", async () => {
+  const plans = await plansOfReads(t.app.app, async () => {
+    await actionsOf(t.project.seq, { action: "contact.1" });
+    await actionsOf(null);
+  });
+  expect(plans).toEqual([
+    "SEARCH audit USING INDEX audit_page (project_seq=? AND seq<?)",
+    "SEARCH audit USING INDEX audit_page (project_seq=?)",
+    "SEARCH audit USING INTEGER PRIMARY KEY (rowid<?)",
+    expect.stringMatching(/^SCAN audit USING COVERING INDEX/),
+  ]);
 });
 
 test("entries are removed after a year, and not earlier", async () => {
