@@ -11,7 +11,7 @@ import { perApp } from "./lib/per-app.ts";
 import { accountModule } from "./modules/accounts/accounts.ts";
 import { accountService } from "./modules/accounts/service.ts";
 import { admissionOf } from "./modules/admission.ts";
-import { bounceModule } from "./modules/bounces/module.ts";
+import { bounceNoun } from "./modules/bounces/bounces.ts";
 import { campaignModule } from "./modules/campaigns/campaigns.ts";
 import { contactModule } from "./modules/contacts/contacts.ts";
 import { contactRemoval } from "./modules/contacts/remove.ts";
@@ -96,7 +96,7 @@ function createModules(app: App): readonly Module[] {
     moduleOf(app, imageNoun),
     createImageModule(deps),
     moduleOf(app, suppressionNoun),
-    bounceModule(app),
+    moduleOf(app, bounceNoun),
     inboundRouteModule(app),
     moduleOf(app, trackNoun),
     createEventModule(deps),
@@ -141,7 +141,7 @@ function answerModule(app: App): Module {
 /** A noun as a part of one server. */
 export function moduleOf(
   app: App,
-  { name, operations, routes, connect, recurring = [], onEvent, flush }: Noun,
+  { name, operations, routes, connect, recurring = [], onEvent, stop, flush }: Noun,
 ): Module {
   const admission = admissionOf(app);
   connect?.(app);
@@ -153,6 +153,7 @@ export function moduleOf(
       ...(routes?.(app, admission) ?? []),
     ],
     recurring: recurring.map((work) => ({ ...work, run: () => work.run(app) })),
+    ...(stop === undefined ? {} : { stop: () => stop(app) }),
     ...(flush === undefined ? {} : { flush: () => flush(app) }),
   };
 }

@@ -42,5 +42,6 @@ export type Noun = {
   recurring?: readonly (Omit<RecurringWork, "run"> & { run: (app: App) => Promise<unknown> })[];
   /** Part of a change: called with every event, after the handlers of nouns before it in the list. */
   onEvent?: (app: App, event: EventInput) => void;
+  stop?: (app: App) => Promise<void>;
   flush?: (app: App) => Promise<void>;
 };

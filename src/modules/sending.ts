@@ -23,7 +23,7 @@ import { domainService, isSenderVerified } from "./domains/service.ts";
 import { sentMail } from "./inboxes/sent-mail.ts";
 import type { Module } from "./module.ts";
 import { pageUrl } from "./projects.ts";
-import { lateReports, suppressBounced } from "./bounces/reports.ts";
+import { lateReports, suppressBounced } from "./bounces/bounces.ts";
 
 /** Time for the mails under way when the process stops. */
 const STOP_GRACE_MS = 10_000;

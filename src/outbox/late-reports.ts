@@ -4,7 +4,9 @@
  * transaction of the outcome applies it (report-effects.ts).
  */
 
+import type { App } from "../core/app.ts";
 import type { Db } from "../db/open.ts";
+import { statement } from "../db/statement.ts";
 import type { EventInput } from "../events/log.ts";
 import type { ReplyClass } from "../protocols/smtp/reply-classes.ts";
 import type { UsageCounter } from "../db/usage-counter.ts";
@@ -39,8 +41,6 @@ type Row = Omit<StoredReport, "at"> & {
   receivedAt: number;
 };
 
-export type LateReports = ReturnType<typeof createLateReports>;
-
 /** Longest stored reason, in UTF-16 units. */
 const LONGEST_REASON = 1_000;
 /** Mails with the same Message-ID and address that are looked at. */
@@ -56,6 +56,37 @@ const INTERRUPTED = `status = 'SENDING'
 /** The stored reason of a complaint is this text and the type of the feedback. */
 const COMPLAINT_REASON = "The recipient reported the mail: ";
 
+const findById = statement<ReportedMail, [string]>(`
+  SELECT ${MAIL_COLUMNS}
+  FROM emails JOIN messages ON messages.seq = emails.message_seq WHERE emails.id = +?`);
+
+/** Returns null if there is no mail of this id. */
+export function findReportedMail(app: App, emailId: string): ReportedMail | null {
+  return findById(app).get(emailId);
+}
+
+const findBySubmittedId = statement<ReportedMail, [string, string]>(`
+  SELECT ${MAIL_COLUMNS}
+  FROM messages CROSS JOIN emails ON emails.message_seq = messages.seq
+  WHERE messages.message_id = +? AND emails.to_address = +? LIMIT ${MAX_SUBMITTED}`);
+
+/**
+ * The mails of submitted messages with this Message-ID to this address. Their senders choose the id, so
+ * several may have the same.
+ */
+export function findSubmittedMails(app: App, messageId: string, address: string): ReportedMail[] {
+  return findBySubmittedId(app).all(messageId, address);
+}
+
+const removeWords = statement<unknown, [number]>(`
+  UPDATE email_reports SET reason = '', excerpt = ''
+  WHERE email_seq IN (SELECT seq FROM emails WHERE contact_seq = +?)`);
+
+/** Part of a change: removes the words of the reports about a contact's mails. */
+export function forgetReports(app: App, contactSeq: number): void {
+  removeWords(app).run(contactSeq);
+}
+
 export function createLateReports(deps: {
   db: Db;
   usage: Pick<UsageCounter, "addQueued">;
@@ -64,16 +95,9 @@ export function createLateReports(deps: {
 }) {
   const { sqlite } = deps.db;
   const effects = createReportEffects(deps);
-  const find = sqlite.prepare<ReportedMail, [string]>(`
-    SELECT ${MAIL_COLUMNS}
-    FROM emails JOIN messages ON messages.seq = emails.message_seq WHERE emails.id = ?`);
   const findBySeq = sqlite.prepare<ReportedMail, [number]>(`
     SELECT ${MAIL_COLUMNS}
     FROM emails JOIN messages ON messages.seq = emails.message_seq WHERE emails.seq = +?`);
-  const findSubmitted = sqlite.prepare<ReportedMail, [string, string]>(`
-    SELECT ${MAIL_COLUMNS}
-    FROM messages CROSS JOIN emails ON emails.message_seq = messages.seq
-    WHERE messages.message_id = ? AND emails.to_address = ? LIMIT ${MAX_SUBMITTED}`);
   const insert = sqlite.prepare<{ seq: number }, [Row]>(`
     INSERT INTO email_reports (email_seq, kind, received_at, form, class, status_code, reason,
                                reporting_mta, excerpt)
@@ -89,9 +113,6 @@ export function createLateReports(deps: {
     UNION ALL
     SELECT seq FROM emails
     WHERE campaign_seq IN (SELECT seq FROM campaigns) AND next_at IS NOT NULL AND ${INTERRUPTED}`);
-  const forget = sqlite.prepare<unknown, [number]>(`
-    UPDATE email_reports SET reason = '', excerpt = ''
-    WHERE email_seq IN (SELECT seq FROM emails WHERE contact_seq = ?)`);
 
   /** Returns false if a report of this kind is stored already. */
   function store(
@@ -118,16 +139,6 @@ export function createLateReports(deps: {
   }
 
   return {
-    /** Returns null if there is no mail of this id. */
-    find: (emailId: string): ReportedMail | null => find.get(emailId),
-
-    /**
-     * The mails of submitted messages with this Message-ID to this address. Their senders choose the
-     * id, so several may have the same.
-     */
-    findSubmitted: (messageId: string, address: string): ReportedMail[] =>
-      findSubmitted.all(messageId, address),
-
     /**
      * Part of a change. Returns null if the report is known already, or if the mail cannot bounce,
      * for instance because it was never sent.
@@ -170,9 +181,6 @@ export function createLateReports(deps: {
         applyStored(seq, at);
       }
     },
-
-    /** Part of a change: removes the words of the reports about a contact's mails. */
-    forget: (contactSeq: number): void => void forget.run(contactSeq),
   };
 }
 

@@ -12,7 +12,7 @@ import { perApp } from "../lib/per-app.ts";
 import { inboxService } from "../modules/inboxes/service.ts";
 import { messageIntake } from "../modules/inboxes/messages/intake.ts";
 import { inboundReceiving, inboundTargets } from "../modules/inbound-routes/inbound-routes.ts";
-import { bounceService } from "../modules/bounces/service.ts";
+import { isReportAddress, processReport } from "../modules/bounces/bounces.ts";
 import { domainService } from "../modules/domains/service.ts";
 
 /** Local parts that each server that receives mail has (RFC 5321 §4.5.1, RFC 2142 §4). */
@@ -29,13 +29,12 @@ function createInboundModule(app: App): Module {
   const { clock, config, folder, writer, log } = app;
   const [inboxes, intake] = [inboxService(app), messageIntake(app)];
   const [received, targets] = [inboundReceiving(app), inboundTargets(app)];
-  const { isReportAddress, processReport } = bounceService(app);
   const { smtpTlsCert: cert, smtpTlsKey: key } = config;
   const files = cert === null || key === null ? null : createCertificateFiles({ cert, key }, log);
   let listener: SmtpListener | null = null;
 
   function find(text: string): Recipient | null {
-    if (isReportAddress(text)) return { kind: "report" };
+    if (isReportAddress(app, text)) return { kind: "report" };
     // RFC 5321 §4.1.1.3: the only address without a domain.
     if (text.toLowerCase() === "postmaster") return { kind: "postmaster" };
     const parsed = parseAddress(text);
@@ -104,7 +103,8 @@ function createInboundModule(app: App): Module {
       const deps = {
         find,
         received,
-        processReport,
+        processReport: (raw: Uint8Array, to: string, from: { peer: string }) =>
+          processReport(app, raw, to, from),
         openForPostmaster,
         clock,
         log,

@@ -11,7 +11,7 @@ import { drawImage } from "./images.ts";
 import { signIn } from "./session.ts";
 import { ACCEPTED, DEFERRED, testTransport } from "./transport.ts";
 import { startWebServer } from "./web-server.ts";
-import { bounceService } from "../../src/modules/bounces/service.ts";
+import { processReport } from "../../src/modules/bounces/bounces.ts";
 
 const SECOND = 1_000;
 const HOUR = 60 * 60 * SECOND;
@@ -290,10 +290,7 @@ async function addReports(t: TestApp): Promise<void> {
       `${fields}\r\nFinal-Recipient: rfc822; ${to}`,
       "--b--",
     ];
-    const { effect } = await bounceService(t.app.app).processReport(
-      Buffer.from(lines.join("\r\n")),
-      null,
-    );
+    const { effect } = await processReport(t.app.app, Buffer.from(lines.join("\r\n")), null);
     if (effect === "none") throw new Error(`the report about the mail to ${to} had no effect`);
   }
 }

@@ -10,7 +10,12 @@
  * Ids are random, so only who had the mail in hand knows one; a signature proves the others.
  */
 
-import type { LateReports, ReportedMail } from "../../outbox/late-reports.ts";
+import type { App } from "../../core/app.ts";
+import {
+  findReportedMail,
+  findSubmittedMails,
+  type ReportedMail,
+} from "../../outbox/late-reports.ts";
 import { openReturnPath } from "../../outbox/return-path.ts";
 import type { OriginalMail } from "../../protocols/dsn/original.ts";
 import { parseAddress } from "../../protocols/mime/address.ts";
@@ -48,76 +53,71 @@ const RECIPIENT_FIELDS: ReadonlySet<string> = new Set([
   "x-original-to",
 ]);
 
-export function createMailMatcher(deps: {
-  reports: Pick<LateReports, "find" | "findSubmitted">;
-  returnPathKey: Uint8Array;
-  linkKey: Uint8Array;
-}) {
-  const { reports, returnPathKey, linkKey } = deps;
-
-  function findId(id: string | null): ReportedMail | null {
-    return id !== null && ID.test(id) ? reports.find(id.toLowerCase()) : null;
+export function findMailOfReport(app: App, clues: ReportClues): ReportedMail | null {
+  const { recipient, fields, envelopeId, original } = clues;
+  // A forged return path proves that the whole report is forged.
+  if (recipient !== null && /^b\+/i.test(recipient)) {
+    return findId(app, openReturnPath(app.returnPathKey, recipient));
   }
+  return (
+    (recipient === null ? byHeader(app, fields) : null) ??
+    findId(app, envelopeId) ??
+    byMessageId(app, original.messageIds) ??
+    bySubmittedId(app, clues) ??
+    findId(app, original.ownId) ??
+    byUnsubscribeLink(app, original.listUnsubscribe)
+  );
+}
 
-  /** The mail of the first valid return path in the header. */
-  function byHeader(fields: readonly ReadField[]): ReportedMail | null {
-    for (const { name, value } of fields) {
-      if (!RECIPIENT_FIELDS.has(name)) continue;
-      for (const [address] of value.matchAll(RETURN_PATH)) {
-        const mail = findId(openReturnPath(returnPathKey, address));
-        if (mail !== null) return mail;
-      }
-    }
-    return null;
-  }
+function findId(app: App, id: string | null): ReportedMail | null {
+  return id !== null && ID.test(id) ? findReportedMail(app, id.toLowerCase()) : null;
+}
 
-  function byMessageId(messageIds: readonly string[]): ReportedMail | null {
-    for (const messageId of messageIds) {
-      const mail = findId(MESSAGE_ID.exec(messageId)?.[1] ?? null);
-      if (mail === null) continue;
-      const expected = messageIdOf(mail.id, mail.fromAddress);
-      if (expected.toLowerCase() === messageId.toLowerCase()) return mail;
-    }
-    return null;
-  }
-
-  /** Null if several mails match, for instance of two projects. */
-  function bySubmittedId({ original, recipients, projectSeq }: ReportClues): ReportedMail | null {
-    const addresses = recipients.slice(0, MAX_RECIPIENTS).flatMap((recipient) => {
-      const parsed = parseAddress(recipient);
-      return parsed.ok ? [parsed.address] : [];
-    });
-    const found = original.messageIds.flatMap((messageId) =>
-      addresses.flatMap((address) => reports.findSubmitted(messageId, address)),
-    );
-    const [mail = null, ...others] = found.filter(
-      (each) => projectSeq === undefined || each.projectSeq === projectSeq,
-    );
-    return others.every(({ seq }) => seq === mail?.seq) ? mail : null;
-  }
-
-  function byUnsubscribeLink(value: string | null): ReportedMail | null {
-    const tokens = [...(value ?? "").matchAll(UNSUBSCRIBE_TOKEN)].slice(0, MAX_TOKENS);
-    for (const [, token = ""] of tokens) {
-      const mail = findId(openToken(linkKey, token));
+/** The mail of the first valid return path in the header. */
+function byHeader(app: App, fields: readonly ReadField[]): ReportedMail | null {
+  for (const { name, value } of fields) {
+    if (!RECIPIENT_FIELDS.has(name)) continue;
+    for (const [address] of value.matchAll(RETURN_PATH)) {
+      const mail = findId(app, openReturnPath(app.returnPathKey, address));
       if (mail !== null) return mail;
     }
-    return null;
   }
+  return null;
+}
 
-  return (clues: ReportClues): ReportedMail | null => {
-    const { recipient, fields, envelopeId, original } = clues;
-    // A forged return path proves that the whole report is forged.
-    if (recipient !== null && /^b\+/i.test(recipient)) {
-      return findId(openReturnPath(returnPathKey, recipient));
-    }
-    return (
-      (recipient === null ? byHeader(fields) : null) ??
-      findId(envelopeId) ??
-      byMessageId(original.messageIds) ??
-      bySubmittedId(clues) ??
-      findId(original.ownId) ??
-      byUnsubscribeLink(original.listUnsubscribe)
-    );
-  };
+function byMessageId(app: App, messageIds: readonly string[]): ReportedMail | null {
+  for (const messageId of messageIds) {
+    const mail = findId(app, MESSAGE_ID.exec(messageId)?.[1] ?? null);
+    if (mail === null) continue;
+    const expected = messageIdOf(mail.id, mail.fromAddress);
+    if (expected.toLowerCase() === messageId.toLowerCase()) return mail;
+  }
+  return null;
+}
+
+/** Null if several mails match, for instance of two projects. */
+function bySubmittedId(
+  app: App,
+  { original, recipients, projectSeq }: ReportClues,
+): ReportedMail | null {
+  const addresses = recipients.slice(0, MAX_RECIPIENTS).flatMap((recipient) => {
+    const parsed = parseAddress(recipient);
+    return parsed.ok ? [parsed.address] : [];
+  });
+  const found = original.messageIds.flatMap((messageId) =>
+    addresses.flatMap((address) => findSubmittedMails(app, messageId, address)),
+  );
+  const [mail = null, ...others] = found.filter(
+    (each) => projectSeq === undefined || each.projectSeq === projectSeq,
+  );
+  return others.every(({ seq }) => seq === mail?.seq) ? mail : null;
+}
+
+function byUnsubscribeLink(app: App, value: string | null): ReportedMail | null {
+  const tokens = [...(value ?? "").matchAll(UNSUBSCRIBE_TOKEN)].slice(0, MAX_TOKENS);
+  for (const [, token = ""] of tokens) {
+    const mail = findId(app, openToken(app.linkKey, token));
+    if (mail !== null) return mail;
+  }
+  return null;
 }

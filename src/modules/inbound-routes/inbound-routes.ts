@@ -7,7 +7,6 @@ import { perApp } from "../../lib/per-app.ts";
 import { emailStore, mailQueued } from "../../outbox/enqueue.ts";
 import { submittedStore } from "../../outbox/submitted.ts";
 import { admissionOf } from "../admission.ts";
-import { lateReports } from "../bounces/reports.ts";
 import { contactRemoval } from "../contacts/remove.ts";
 import { contactService } from "../contacts/service.ts";
 import { createMxLookup } from "../domains/mx-lookup.ts";
@@ -51,7 +50,6 @@ export const inboundReceiving = perApp((app: App) =>
     app,
     contacts: contactService(app),
     events: eventLog(app),
-    reports: lateReports(app),
     store: emailStore(app),
     submitted: submittedStore(app),
     parser: mailParser(app),

@@ -7,7 +7,6 @@ import type { EventLog } from "../../events/log.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { newId } from "../../lib/id.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
-import type { LateReports } from "../../outbox/late-reports.ts";
 import type { SubmittedStore } from "../../outbox/submitted.ts";
 import type { Contacts } from "../contacts/service.ts";
 import { runWithinReceived } from "../quotas.ts";
@@ -15,7 +14,7 @@ import type { ArrivedMail } from "./arrival.ts";
 import { dataOfEvent } from "./event.ts";
 import { createForwarding } from "./forward.ts";
 import type { ReadMail } from "./read-mail.ts";
-import { createReplyMatcher } from "./replies.ts";
+import { findRepliedMail } from "./replies.ts";
 import type { ReceivedRows } from "./rows.ts";
 import type { Targets } from "./targets.ts";
 
@@ -50,7 +49,6 @@ export type StoringDeps = {
   senderOf: (targets: Targets, forwarded: { sender: string; number: number }) => string;
   events: EventLog;
   contacts: Pick<Contacts, "findByEmail">;
-  reports: LateReports;
   store: EmailStore;
   submitted: SubmittedStore;
   /** Base of the links to attachments. */
@@ -63,7 +61,6 @@ export type StoringDeps = {
 export function createMailStore(deps: StoringDeps) {
   const { app, rows, writer, clock } = deps;
   const forwarding = createForwarding(deps);
-  const findReplied = createReplyMatcher(deps.reports);
 
   async function store(work: MailToStore): Promise<string> {
     const { arrived, envelope, targets, mail } = work;
@@ -103,7 +100,7 @@ export function createMailStore(deps: StoringDeps) {
     { seq, id, now, forwarded }: { seq: number; id: string; now: number; forwarded: string[] },
   ): void {
     const { projectSeq, recipients } = targets;
-    const replied = findReplied(projectSeq, mail);
+    const replied = findRepliedMail(app, projectSeq, mail);
     const contactSeq = replied?.contactSeq ?? knownSender(projectSeq, mail, authentication);
     const { text: _text, html: _html, isShortened: _shortened, ...rest } = mail;
     const { repliesTo: _repliesTo, hops: _hops, deliveredTo: _deliveredTo, ...read } = rest;

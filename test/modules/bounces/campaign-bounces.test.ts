@@ -7,7 +7,7 @@ import { waitUntil } from "../../support/eventually.ts";
 import { ACCEPTED, testTransport } from "../../support/transport.ts";
 import { campaignApp } from "../campaigns/campaign-app.ts";
 import { complaint, returnPathOf, UNKNOWN_USER } from "./reports.ts";
-import { bounceService } from "../../../src/modules/bounces/service.ts";
+import { processReport } from "../../../src/modules/bounces/bounces.ts";
 
 const BOUNCED: Outcome = {
   kind: "bounced",
@@ -49,7 +49,7 @@ test("a campaign counts a mail as left once, and is paused by late bounces", asy
     .query<{ id: string }, []>("SELECT id FROM emails WHERE status = 'SENT' ORDER BY seq")
     .all();
   const report = (emailId: string, raw: string) =>
-    bounceService(t.app.app).processReport(Buffer.from(raw), returnPathOf(emailId));
+    processReport(t.app.app, Buffer.from(raw), returnPathOf(emailId));
   for (const { id: emailId } of ids.slice(0, 3)) await report(emailId, UNKNOWN_USER);
   await report(ids[3]?.id ?? "", complaint());
 
@@ -84,7 +84,7 @@ test("one or two recipients cannot pause a campaign by complaints, however often
     .query<{ id: string }, []>("SELECT id FROM emails WHERE status = 'SENT' LIMIT 3")
     .all();
   const complain = ({ id: emailId }: { id: string }) =>
-    bounceService(t.app.app).processReport(Buffer.from(complaint()), returnPathOf(emailId));
+    processReport(t.app.app, Buffer.from(complaint()), returnPathOf(emailId));
   for (const mail of sent.slice(0, 2)) for (let i = 0; i < 3; i++) await complain(mail);
   expect(await t.stats(id)).toMatchObject({ complained: 2 });
   expect(await t.statusOf(id)).toBe("SENDING");
@@ -102,10 +102,7 @@ test("a bounce of a campaign mail of which the result was unknown counts it as s
   await t.act(id, "send");
   await t.settle();
   const [first] = t.db.sqlite.query<{ id: string }, []>("SELECT id FROM emails").all();
-  await bounceService(t.app.app).processReport(
-    Buffer.from(UNKNOWN_USER),
-    returnPathOf(first?.id ?? ""),
-  );
+  await processReport(t.app.app, Buffer.from(UNKNOWN_USER), returnPathOf(first?.id ?? ""));
   expect(await t.stats(id)).toMatchObject({ queued: 1, sent: 1, bounced: 1, bouncedLater: 1 });
   const violated = INVARIANTS.filter(
     ({ violations }) => t.db.sqlite.query(violations).get() !== null,
@@ -129,7 +126,7 @@ test("late bounces pause a campaign that is still sending", async () => {
     .query<{ id: string }, []>("SELECT id FROM emails WHERE status = 'SENT' LIMIT 4")
     .all();
   for (const { id: emailId } of ids) {
-    await bounceService(t.app.app).processReport(Buffer.from(UNKNOWN_USER), returnPathOf(emailId));
+    await processReport(t.app.app, Buffer.from(UNKNOWN_USER), returnPathOf(emailId));
   }
   expect(await t.statusOf(id)).toBe("PAUSED");
   for (const mail of transport.open()) mail.end(ACCEPTED);
