@@ -4,7 +4,7 @@
  */
 
 import "./styles.ts";
-import { Button, TextInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
@@ -14,6 +14,7 @@ import type { Campaign } from "../../../../modules/campaigns/model.ts";
 import { ConflictDialog } from "../../../ui/editors/conflict-dialog.tsx";
 import { Notices } from "../../../ui/editors/notices.tsx";
 import { SaveState } from "../../../ui/editors/save-state.tsx";
+import { TitleField } from "../../../ui/editors/title-field.tsx";
 import { useAutosave } from "../../../ui/editors/use-autosave.ts";
 import { useComparison } from "../../../ui/editors/use-comparison.ts";
 import { BackLabel, Page } from "../../../ui/page.tsx";
@@ -68,14 +69,7 @@ export function CampaignEditor({ campaign, project }: { campaign: Campaign; proj
     <Page
       title={value.name === "" ? "Campaign" : value.name}
       titleField={
-        <TextInput
-          aria-label="Name of the campaign"
-          variant="unstyled"
-          className="title-field"
-          maxLength={255}
-          value={value.name}
-          onChange={({ currentTarget }) => change({ name: currentTarget.value })}
-        />
+        <TitleField noun="campaign" value={value.name} onChange={(name) => change({ name })} />
       }
       badge={<Status value="DRAFT" />}
       back={

@@ -4,6 +4,7 @@
 
 import type { QueryClient } from "@tanstack/react-query";
 import type { Campaign } from "../../../../modules/campaigns/model.ts";
+import { BODY_GROUP, CONTENT_LABELS } from "../../../ui/editors/content-labels.ts";
 import { pickFields } from "../../../ui/editors/merge.ts";
 import { recordRequests } from "../../../ui/editors/record-requests.ts";
 import { isRecord } from "../../../ui/is-record.ts";
@@ -34,15 +35,7 @@ export type CampaignEditing = Editing<CampaignSource>;
 
 /** The words for the fields, in messages and in the comparison of two versions. */
 export const CAMPAIGN_LABELS: Readonly<Record<string, string>> = {
-  name: "Name",
-  subject: "Subject",
-  preheader: "Preheader",
-  body: "Body",
-  format: "Editor",
-  layoutId: "Layout",
-  from: "Sender",
-  fromName: "Name of the sender",
-  replyTo: "Reply to",
+  ...CONTENT_LABELS,
   audienceType: "Audience",
   segmentId: "Segment",
   audienceFilter: "Conditions",
@@ -56,7 +49,7 @@ export const CAMPAIGN_LABELS: Readonly<Record<string, string>> = {
 const AUDIENCE = ["audienceType", "segmentId", "audienceFilter"] as const;
 
 /** The fields that are taken from one version together. */
-export const CAMPAIGN_GROUPS = [["body", "design", "format"], AUDIENCE] as const;
+export const CAMPAIGN_GROUPS = [BODY_GROUP, AUDIENCE] as const;
 
 export const campaignPath = (id: string): string => `/campaigns/${encodeURIComponent(id)}`;
 

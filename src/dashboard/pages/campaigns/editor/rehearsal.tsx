@@ -109,8 +109,8 @@ function Result({ rehearsal, project }: { rehearsal: Rehearsal; project: string 
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Contact</Table.Th>
-              <Table.Th>Why this one</Table.Th>
-              <Table.Th>Subject</Table.Th>
+              <Table.Th className="rehearsal-wide">Why this one</Table.Th>
+              <Table.Th className="rehearsal-wide">Subject</Table.Th>
               <Table.Th>Findings</Table.Th>
               <Table.Th>
                 <span className="page-read-title">Mail</span>
@@ -159,9 +159,18 @@ function Variant(props: {
         <Link to="/p/$project/contacts/$contact" params={{ project, contact: contact.id }}>
           <bdi>{contact.email}</bdi>
         </Link>
+        <span className="rehearsal-narrow muted small">
+          {reasons.join(", ")}
+          {subject !== null && (
+            <>
+              {" · "}
+              <bdi>{subject}</bdi>
+            </>
+          )}
+        </span>
       </Table.Td>
-      <Table.Td className="muted">{reasons.join(", ")}</Table.Td>
-      <Table.Td>
+      <Table.Td className="rehearsal-wide muted">{reasons.join(", ")}</Table.Td>
+      <Table.Td className="rehearsal-wide">
         <bdi>{subject ?? "–"}</bdi>
       </Table.Td>
       <Table.Td>

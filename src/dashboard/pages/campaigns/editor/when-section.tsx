@@ -106,7 +106,7 @@ function Speed({ editor }: { editor: CampaignEditing }) {
   return (
     <div className="draft-option">
       <NumberInput
-        label="At most so many mails a minute"
+        label="Mails per minute, at most"
         description="Empty: as fast as the server may."
         min={1}
         max={1_000_000}

@@ -3,7 +3,6 @@
  * right. Everything saves itself.
  */
 
-import { TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useMemo } from "react";
@@ -11,6 +10,7 @@ import type { Template } from "../../../../modules/templates.ts";
 import { ConflictDialog } from "../../../ui/editors/conflict-dialog.tsx";
 import { Notices } from "../../../ui/editors/notices.tsx";
 import { SaveState } from "../../../ui/editors/save-state.tsx";
+import { TitleField } from "../../../ui/editors/title-field.tsx";
 import { useAutosave } from "../../../ui/editors/use-autosave.ts";
 import { useComparison } from "../../../ui/editors/use-comparison.ts";
 import { Page, PageTabs, TabLink } from "../../../ui/page.tsx";
@@ -58,14 +58,7 @@ export function TemplateEditor({ template, project }: { template: Template; proj
     <Page
       title={value.name === "" ? "Template" : value.name}
       titleField={
-        <TextInput
-          aria-label="Name of the template"
-          variant="unstyled"
-          className="title-field"
-          maxLength={255}
-          value={value.name}
-          onChange={({ currentTarget }) => change({ name: currentTarget.value })}
-        />
+        <TitleField noun="template" value={value.name} onChange={(name) => change({ name })} />
       }
       isFixed={tab === "edit"}
       back={<BackToTemplates project={project} />}

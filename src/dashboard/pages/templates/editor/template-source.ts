@@ -3,6 +3,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 import type { Template } from "../../../../modules/templates.ts";
 import type { Stored } from "../../../ui/editors/autosave.ts";
+import { BODY_GROUP, CONTENT_LABELS } from "../../../ui/editors/content-labels.ts";
 import { pickFields } from "../../../ui/editors/merge.ts";
 import { recordRequests, refreshOthers } from "../../../ui/editors/record-requests.ts";
 
@@ -24,21 +25,13 @@ export type TemplateSource = Pick<
 
 /** The words for the fields, in messages and in the comparison of two versions. */
 export const TEMPLATE_LABELS: Readonly<Record<string, string>> = {
-  name: "Name",
+  ...CONTENT_LABELS,
   description: "Note",
-  subject: "Subject",
-  preheader: "Preheader",
-  body: "Body",
-  format: "Editor",
-  layoutId: "Layout",
-  from: "Sender",
-  fromName: "Name of the sender",
-  replyTo: "Reply to",
   type: "Kind of mail",
 };
 
 /** The fields that are taken from one version together. */
-export const TEMPLATE_GROUPS = [["body", "design", "format"]] as const;
+export const TEMPLATE_GROUPS = [BODY_GROUP] as const;
 
 export const templatePath = (id: string): string => `/templates/${encodeURIComponent(id)}`;
 

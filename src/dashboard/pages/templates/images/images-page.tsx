@@ -65,7 +65,7 @@ export function ImagesPage() {
         <Empty
           icon={Images}
           title="No images yet"
-          text="Images that you upload here, or put into a template, are stored on this server, without the place and the camera of a photo, and shown in mails."
+          text="Images that you upload here, or put into a template, are stored on this server, without the location and camera data of photos, and shown in mails."
           action={button}
         />
       )}

@@ -54,7 +54,7 @@ function Upload({ onClose, onUploaded }: Omit<Props, "isOpen">) {
         title="Drop an image here"
         accept={IMAGE_TYPES}
         button="Choose an image"
-        hint="PNG, JPEG, GIF or WebP, up to 5 MiB. It is made smaller if it is much wider than a mail, and the place and the camera of a photo are removed."
+        hint="PNG, JPEG, GIF or WebP, up to 5 MiB. It is made smaller if it is much wider than a mail, and the location and camera data of a photo are removed."
         onFile={(file) => void send(file)}
       />
       <p role="status" className="muted small">

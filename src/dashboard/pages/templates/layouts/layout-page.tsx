@@ -1,6 +1,5 @@
 /** The editor of a layout: its source, and a sample mail in it. */
 
-import { TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useMemo } from "react";
@@ -10,7 +9,8 @@ import { useMay } from "../../../state.ts";
 import { ConflictDialog } from "../../../ui/editors/conflict-dialog.tsx";
 import { Notices } from "../../../ui/editors/notices.tsx";
 import { SaveState } from "../../../ui/editors/save-state.tsx";
-import { type Editing, useAutosave } from "../../../ui/editors/use-autosave.ts";
+import { TitleField } from "../../../ui/editors/title-field.tsx";
+import { useAutosave } from "../../../ui/editors/use-autosave.ts";
 import { useComparison } from "../../../ui/editors/use-comparison.ts";
 import { Loaded } from "../../../ui/loaded.tsx";
 import { LinesView } from "../../../ui/message/lines-view.tsx";
@@ -71,7 +71,13 @@ function LayoutEditor({ layout, project }: { layout: Layout; project: string }) 
   return (
     <Page
       title={editor.value.name === "" ? "Layout" : editor.value.name}
-      titleField={<NameField editor={editor} />}
+      titleField={
+        <TitleField
+          noun="layout"
+          value={editor.value.name}
+          onChange={(name) => editor.change({ name })}
+        />
+      }
       isFixed
       back={<BackToLayouts project={project} />}
       actions={
@@ -92,19 +98,6 @@ function LayoutEditor({ layout, project }: { layout: Layout; project: string }) 
         onClose={stopComparing}
       />
     </Page>
-  );
-}
-
-function NameField({ editor }: { editor: Editing<LayoutSource> }) {
-  return (
-    <TextInput
-      aria-label="Name of the layout"
-      variant="unstyled"
-      className="title-field"
-      maxLength={255}
-      value={editor.value.name}
-      onChange={({ currentTarget }) => editor.change({ name: currentTarget.value })}
-    />
   );
 }
 
