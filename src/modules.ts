@@ -20,7 +20,7 @@ import { contentWorkModule } from "./modules/content-work/content-work.ts";
 import { createDomainModule } from "./modules/domains/module.ts";
 import { domainService } from "./modules/domains/service.ts";
 import { emailModule } from "./modules/emails/emails.ts";
-import { createEventModule } from "./modules/events/module.ts";
+import { eventNoun } from "./modules/events/events.ts";
 import { createImageModule } from "./modules/images/files.ts";
 import { imageNoun } from "./modules/images/images.ts";
 import { inboundRouteModule } from "./modules/inbound-routes/inbound-routes.ts";
@@ -99,7 +99,7 @@ function createModules(app: App): readonly Module[] {
     moduleOf(app, bounceNoun),
     inboundRouteModule(app),
     moduleOf(app, trackNoun),
-    createEventModule(deps),
+    moduleOf(app, eventNoun),
     moduleOf(app, statsNoun),
     moduleOf(app, verificationNoun),
     moduleOf(app, subscriptionNoun),

@@ -1,8 +1,8 @@
 /** GET /events, GET /events/names and GET /events/{id}. */
 
-import { beforeEach, describe, expect, spyOn, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { newId, timeOfId } from "../../src/lib/id.ts";
-import { createFindEvent } from "../../src/modules/events/find.ts";
+import { declaredStatements } from "../../src/db/statement.ts";
 import type { TestApp } from "../support/app.ts";
 import { listAt, stringAt } from "../support/json.ts";
 import { planOf } from "../support/outbox.ts";
@@ -174,10 +174,7 @@ describe("GET /events/{id}", () => {
       const found = await t.call("GET", `/events/${stringAt(item, "id")}`);
       expect([found.status, found.at("data")]).toEqual([200, item]);
     }
-    const prepare = spyOn(t.db.sqlite, "prepare");
-    createFindEvent(t.db);
-    const [sql = ""] = prepare.mock.calls.map(([text]) => text);
-    prepare.mockRestore();
+    const sql = declaredStatements().find((text) => text.includes("INDEXED BY events_page")) ?? "";
     expect(planOf(t.db, sql).split("\n")[0]).toBe(
       "SEARCH e USING INDEX events_page (project_seq=? AND created_at>? AND created_at<?)",
     );

@@ -3,7 +3,7 @@
 import type { EventQuery } from "./model.ts";
 
 /** An index of the log with its first columns bound. */
-export type EventIndex = {
+type EventIndex = {
   name: "events_name" | "events_page";
   /** SQL condition with `+?` for each value (see db/bound.ts). */
   prefix: string;
@@ -12,7 +12,7 @@ export type EventIndex = {
 
 /** Position in the index, which is sorted by time. It may be that of an event or between two. */
 export type EventPosition = readonly [createdAt: number, seq: number];
-export type EventPeriod = { after: EventPosition; before: EventPosition };
+type EventPeriod = { after: EventPosition; before: EventPosition };
 
 const MAX_POSITION = Number.MAX_SAFE_INTEGER;
 /* Row values give SQLite one bound at each end. If there were two, it might use the weaker one. */

@@ -7,7 +7,7 @@ import { eventLog } from "../../events/log.ts";
 import { newestPage } from "../../http/pagination.ts";
 import { HIDDEN_VALUE, hostFor, seesSecrets, textFor } from "../../http/role-views.ts";
 import type { Role } from "../../http/roles.ts";
-import { presentEvent, readableEvent } from "../events/service.ts";
+import { presentEvent, readableEvent } from "../events/events.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Page } from "../../http/envelope.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";

@@ -12,7 +12,7 @@ import { nextTryAt } from "../../lib/backoff.ts";
 import { type CallStop, createCallQueues } from "../../lib/call-queues.ts";
 import { describeError } from "../../lib/log.ts";
 import { perApp } from "../../lib/per-app.ts";
-import { presentEvent } from "../events/service.ts";
+import { presentEvent } from "../events/events.ts";
 import { attemptDelivery, type Attempted } from "./attempt.ts";
 import { adjustDeliveryLimit, deliveryLimit } from "./concurrency.ts";
 import {
