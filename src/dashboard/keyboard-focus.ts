@@ -20,8 +20,22 @@ export function keepFocus(router: AnyRouter): void {
 }
 
 /** Moves the focus to the content of the page if the element that had it is gone. */
-export function focusContentIfLost(): void {
+function focusContentIfLost(): void {
   if (isFocusLost()) document.getElementById("main")?.focus({ preventScroll: true });
+}
+
+/** Time after which the library has returned the focus of a dialog that it closed itself. */
+const RETURNED_MS = 20;
+
+/**
+ * Returns the focus to an element when a dialog has closed; null for the content of the page. The
+ * library does not for a dialog that is removed while it is open.
+ */
+export function returnFocus(before: Element | null): void {
+  window.setTimeout(() => {
+    if (isFocusLost() && before instanceof HTMLElement) before.focus({ preventScroll: true });
+    focusContentIfLost();
+  }, RETURNED_MS);
 }
 
 const isFocusLost = (): boolean =>

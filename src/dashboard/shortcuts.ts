@@ -60,7 +60,8 @@ function findAction(keys: string): (() => void) | undefined {
 function isField(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
-    (target.isContentEditable || target.matches("input:not([type=checkbox]), textarea, select"))
+    (target.isContentEditable ||
+      target.matches("input:not([type=checkbox], [type=radio]), textarea, select"))
   );
 }
 

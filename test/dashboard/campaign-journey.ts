@@ -4,6 +4,7 @@
  */
 
 import { simpleParser } from "mailparser";
+import type { FileChooser, Page } from "playwright-core";
 import { startDnsServer } from "../support/dns-server.ts";
 import { startSink } from "../support/smtp-sink.ts";
 import { startWithPeople } from "./people.ts";
@@ -121,13 +122,29 @@ export const buyersOf = (people: readonly Person[]): Person[] =>
 
 export const isSubscribed = ({ status }: Person): boolean => status === "subscribed";
 
-export const writeCsv = (people: readonly Person[]): string =>
-  [
-    "Email Address,First Name,City,Last Purchase,Status",
-    ...people.map(({ email, name, city, bought, status }) =>
-      [email, name, city, bought, status].join(","),
-    ),
-  ].join("\r\n");
+/** The file of a shop, as its program for customers exports it. */
+export function csvFile(people: readonly Person[]) {
+  const lines = people.map(({ email, name, city, bought, status }) =>
+    [email, name, city, bought, status].join(","),
+  );
+  const text = ["Email Address,First Name,City,Last Purchase,Status", ...lines].join("\r\n");
+  return { name: "customers.csv", mimeType: "text/csv", buffer: Buffer.from(text) };
+}
+
+/** Chooses a file in the dialog that `open` opens. */
+export async function chooseFile(
+  page: Page,
+  open: () => Promise<void>,
+  file: { name: string; mimeType: string; buffer: Buffer },
+): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<FileChooser>();
+  page.on("filechooser", resolve);
+  // A key may arrive before the request to report the dialog, unless the page has answered after it.
+  await page.evaluate("0");
+  await open();
+  await (await promise).setFiles(file);
+  page.off("filechooser", resolve);
+}
 
 /** An image of one pixel. */
 export const PIXEL = {

@@ -13,6 +13,8 @@ import { expectSoon } from "../support/eventually.ts";
 import { beforePages, pageTest } from "../support/page-test.ts";
 import {
   buyersOf,
+  chooseFile,
+  csvFile,
   EDITOR,
   followLink,
   isSubscribed,
@@ -22,7 +24,6 @@ import {
   PIXEL,
   startJourney,
   unsubscribe,
-  writeCsv,
 } from "./campaign-journey.ts";
 import { PASSWORD } from "./people.ts";
 
@@ -93,10 +94,8 @@ describe("a new user", () => {
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
     await goToPage(page, "Contacts");
     await page.getByRole("link", { name: "Import contacts" }).click();
-    const choosing = page.waitForEvent("filechooser");
-    await page.getByRole("button", { name: "Choose a file" }).click();
-    const buffer = Buffer.from(writeCsv(PEOPLE));
-    await (await choosing).setFiles({ name: "customers.csv", mimeType: "text/csv", buffer });
+    const choose = page.getByRole("button", { name: "Choose a file" });
+    await chooseFile(page, () => choose.click(), csvFile(PEOPLE));
     await page.getByText("500 new contacts will be added: 440 subscribed, 60 not").waitFor();
     await page.getByText("10 addresses will be suppressed").waitFor();
     await page.getByRole("button", { name: "Import 500 contacts" }).click();
@@ -145,10 +144,9 @@ describe("a new user", () => {
     await page.keyboard.press("Enter");
     await page.keyboard.press("Escape");
     await page.keyboard.press("ControlOrMeta+End");
-    const choosing = page.waitForEvent("filechooser");
     await page.getByRole("button", { name: "Insert a block (/)" }).click();
-    await page.getByRole("menuitem", { name: "Image", exact: true }).click();
-    await (await choosing).setFiles(PIXEL);
+    const image = page.getByRole("menuitem", { name: "Image", exact: true });
+    await chooseFile(page, () => image.click(), PIXEL);
     await page.getByLabel("Alternative text").fill("The sea in October");
     await saved(page);
     await page.getByText("Preview", { exact: true }).click();

@@ -84,21 +84,30 @@ export function ContactSelect(props: {
   });
   const address = chosen.data?.email ?? "";
   // The field holds the label of the choice until something else is typed.
-  const [search] = useDebouncedValue(typed === address ? "" : typed.trim(), TYPING_MS);
+  const wanted = typed === address ? "" : typed.trim();
+  const [search] = useDebouncedValue(wanted, TYPING_MS);
   const found = useQuery({
     queryKey: ["contacts", project, "search", search],
     queryFn: ({ signal }) =>
       api.get<ListPage<Contact>>("/contacts", { query: { search, limit: FOUND }, signal }),
     placeholderData: keepPreviousData,
   });
-  const contacts = (found.data?.items ?? []).filter(({ id }) => id !== contactId);
-  const options = [
-    ...(search === "" ? [{ value: "", label: nobody }] : []),
-    ...(contactId === ""
-      ? []
-      : [{ value: contactId, label: address === "" ? contactId : address }]),
-    ...contacts.map(({ id, email }) => ({ value: id, label: email })),
-  ];
+  // Of the contacts of the search before, only those are shown that this one finds as well.
+  const isStale = wanted !== search || found.isPlaceholderData;
+  const contacts = (found.data?.items ?? []).filter(
+    ({ email }) => !isStale || email.includes(wanted.toLowerCase()),
+  );
+  const toOption = ({ id, email }: Contact) => ({ value: id, label: email });
+  const options =
+    wanted === ""
+      ? [
+          { value: "", label: nobody },
+          ...(contactId === ""
+            ? []
+            : [{ value: contactId, label: address === "" ? contactId : address }]),
+          ...contacts.filter(({ id }) => id !== contactId).map(toOption),
+        ]
+      : contacts.map(toOption);
   function choose(id: string): void {
     const contact = contacts.find((each) => each.id === id);
     if (contact !== undefined) client.setQueryData(keyOf(id), contact);
@@ -121,7 +130,7 @@ export function ContactSelect(props: {
       onSearchChange={setTyped}
       // The server has searched.
       filter={({ options: all }) => all}
-      nothingFoundMessage="No contact has this address."
+      nothingFoundMessage={isStale ? "Searching…" : "No contact has this address."}
       allowDeselect={false}
       onChange={(value) => choose(value ?? "")}
       error={chosen.error === null ? undefined : chosen.error.message}

@@ -5,6 +5,7 @@
  */
 
 import { useLayoutEffect, useRef } from "react";
+import { returnFocus } from "../keyboard-focus.ts";
 
 /** `close` is null for a layer that Esc does not close. */
 type Layer = { close: (() => void) | null; isDialog: boolean };
@@ -20,9 +21,11 @@ export function useLayer(isOpen: boolean, close: (() => void) | null, isDialog =
   useLayoutEffect(() => {
     if (!isOpen) return undefined;
     const added = layer.current;
+    const focused = document.activeElement;
     layers.push(added);
     return () => {
       layers.splice(layers.indexOf(added), 1);
+      returnFocus(focused);
     };
   }, [isOpen]);
 }

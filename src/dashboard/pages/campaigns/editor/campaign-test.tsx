@@ -1,6 +1,6 @@
 /** Sends the campaign as a mail to the user, or to another address, with the data of one contact. */
 
-import { Button } from "@mantine/core";
+import { Button, Skeleton } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { Send } from "lucide-react";
@@ -32,8 +32,8 @@ export function CampaignTest(props: Props) {
   );
 }
 
-/** The newest contact of the audience; undefined while it is not known, and if there is none. */
-function useFirstRecipient({ id, editor }: Props): string | undefined {
+/** The newest contact of the audience; `id` is undefined while it is not known, and if there is none. */
+function useFirstRecipient({ id, editor }: Props): { id: string | undefined; isLoading: boolean } {
   const project = useProject()?.id ?? null;
   const first = useQuery({
     queryKey: ["campaign-audience", project, id, "first"],
@@ -45,7 +45,7 @@ function useFirstRecipient({ id, editor }: Props): string | undefined {
     enabled: editor.status === "SAVED",
     retry: false,
   });
-  return first.data?.items[0]?.id;
+  return { id: first.data?.items[0]?.id, isLoading: first.isLoading };
 }
 
 function TestForm({ onDone, ...props }: Props & { onDone: () => void }) {
@@ -53,7 +53,7 @@ function TestForm({ onDone, ...props }: Props & { onDone: () => void }) {
   const { user } = useAppState();
   const first = useFirstRecipient(props);
   const [chosen, setChosen] = useState(props.contactId);
-  const contactId = chosen ?? first;
+  const contactId = chosen ?? first.id;
   const { subject, body, from } = editor.value;
   const missing = [
     ...(from === "" ? ["a sender"] : []),
@@ -87,12 +87,17 @@ function TestForm({ onDone, ...props }: Props & { onDone: () => void }) {
           : "One mail, whose subject begins with [TEST]. It is not counted in the report."}
       </p>
       <AddressField {...form.field("email")} />
-      <ContactSelect
-        label="With the data of"
-        nobody="The contact with this address, if there is one"
-        contactId={contactId}
-        onContact={setChosen}
-      />
+      {chosen === undefined && first.isLoading ? (
+        // A field that is filled later would replace what is typed meanwhile.
+        <Skeleton height={60} />
+      ) : (
+        <ContactSelect
+          label="With the data of"
+          nobody="The contact with this address, if there is one"
+          contactId={contactId}
+          onContact={setChosen}
+        />
+      )}
     </DialogForm>
   );
 }

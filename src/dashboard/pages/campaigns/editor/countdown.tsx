@@ -5,6 +5,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import type { Campaign } from "../../../../modules/campaigns/model.ts";
 import { api } from "../../../api.ts";
+import { returnFocus } from "../../../keyboard-focus.ts";
 import { exactServerNow } from "../../../server-clock.ts";
 import { showDone, showFailure } from "../../../ui/undo.tsx";
 import { campaignPath } from "./campaign-source.ts";
@@ -32,14 +33,18 @@ function Counting({ campaign, atMs }: { campaign: Campaign; atMs: number }) {
   const left = useSecondsUntil(atMs);
   const undo = useMutation({
     mutationFn: () => api.post(`${campaignPath(id)}/unschedule`),
-    onSuccess: () => {
-      setUndone(id);
-      showDone(`${name} is a draft again. Nothing was sent.`);
+    // A live message may show the draft before the answer is here.
+    onMutate: () => setUndone(id),
+    onSuccess: () => showDone(`${name} is a draft again. Nothing was sent.`),
+    onError: (error) => {
+      setUndone(null);
+      showFailure("It could not be undone: sending has started.", error);
     },
-    onError: (error) => showFailure("It could not be undone: sending has started.", error),
     onSettled: () => refreshCampaigns(client),
   });
   const isOver = left === 0;
+  // The button is gone when sending has started.
+  useEffect(() => () => returnFocus(null), []);
   useEffect(() => {
     if (!isOver) return undefined;
     const timer = window.setInterval(() => void refreshCampaigns(client), LATE_MS);

@@ -1,0 +1,56 @@
+/**
+ * Uses a page by its keys alone. What has the focus is named as screen readers name it: its role and
+ * its accessible name, such as "button Save".
+ */
+
+import type { Page } from "playwright-core";
+
+/** More elements than a page has in its order of Tab. */
+const MOST_TABS = 120;
+const LOST = "nothing";
+
+export type Keyboard = Awaited<ReturnType<typeof keyboardOf>>;
+
+export async function keyboardOf(page: Page) {
+  const session = await page.context().newCDPSession(page);
+
+  /** The role and the name of the element with the focus; "nothing" if the page has lost it. */
+  async function focused(): Promise<string> {
+    const { result } = await session.send("Runtime.evaluate", {
+      expression: "document.activeElement === document.body ? null : document.activeElement",
+    });
+    if (result.objectId === undefined) return LOST;
+    const { nodes } = await session.send("Accessibility.getPartialAXTree", {
+      objectId: result.objectId,
+      fetchRelatives: false,
+    });
+    const [node] = nodes;
+    return `${node?.role?.value ?? ""} ${node?.name?.value ?? ""}`.trim();
+  }
+
+  async function press(...keys: readonly string[]): Promise<void> {
+    for (const key of keys) await page.keyboard.press(key);
+  }
+
+  /** Presses a key until an element has the focus whose role and name begin with the text. */
+  async function pressUntil(key: string, name: string): Promise<void> {
+    const passed: string[] = [];
+    while (passed.length < MOST_TABS) {
+      const current = await focused();
+      if (passed.length > 0 && current.startsWith(name)) return;
+      passed.push(current);
+      // The code editor indents with Tab.
+      if (current.endsWith("HTML with Liquid")) await press("Escape");
+      await press(key);
+    }
+    throw new Error(`${key} does not reach "${name}", but:\n${[...new Set(passed)].join("\n")}`);
+  }
+
+  return {
+    focused,
+    press,
+    type: (text: string) => page.keyboard.type(text),
+    tabTo: (name: string) => pressUntil("Tab", name),
+    tabBackTo: (name: string) => pressUntil("Shift+Tab", name),
+  };
+}
