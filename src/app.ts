@@ -4,7 +4,8 @@
  */
 
 import { type ClockSteps, createClockSteps } from "./clock-steps.ts";
-import { type AppOptions, type Core, createCore } from "./core.ts";
+import { type AppOptions, createApp } from "./core.ts";
+import type { App } from "./core/app.ts";
 import { createHttpServer } from "./http-server.ts";
 import { createHoldReport } from "./db/durability/hold-report.ts";
 import { defineFormats } from "./http/formats.ts";
@@ -12,6 +13,7 @@ import { createSignInPath } from "./http/sign-in-path.ts";
 import { localAccessOf } from "./http/local-access.ts";
 import { isLoopbackHost } from "./lib/loopback-host.ts";
 import type { RecurringWork } from "./lib/recurring.ts";
+import { createSteadyClock, type SteadyClock } from "./lib/steady-clock.ts";
 import { createAppLifecycle } from "./lifecycle.ts";
 import { modulesOf } from "./modules.ts";
 import { developerToken } from "./modules/accounts/developer.ts";
@@ -26,24 +28,24 @@ import { mailDispatcher } from "./modules/sending.ts";
 import { workflowRunner } from "./modules/workflows/workflows.ts";
 import { replaceTransport } from "./outbox/transports/create-transport.ts";
 
-export type Server = ReturnType<typeof createApp>;
+export type Server = ReturnType<typeof createServer>;
 
-export function createApp(options: AppOptions) {
+export function createServer(options: AppOptions) {
   defineFormats();
-  const core = createCore(options);
-  const { app } = core;
+  const clock = createSteadyClock(options.clock);
+  const app = createApp({ ...options, clock });
   if (options.transport !== undefined) replaceTransport(app, options.transport);
   const modules = modulesOf(app);
   const dispatcher = mailDispatcher(app);
-  const clockSteps = stepsOf(core, modules);
-  const recurring = recurringWorkOf(core, clockSteps, modules);
+  const clockSteps = stepsOf(app, clock, modules);
+  const recurring = recurringWorkOf(app, clockSteps, modules);
   const server = createHttpServer(app, {
     modules,
     signInPath: createSignInPath({
       localAccess: localAccessOf(app),
       isSignedIn: sessionAccessOf(app).isSignedIn,
       makeToken:
-        core.hasOpenInboxes && isLoopbackHost(core.config.host)
+        app.hasOpenInboxes && isLoopbackHost(app.config.host)
           ? () => developerToken({ accounts: accountService(app), writer: app.writer })
           : null,
     }),
@@ -51,7 +53,7 @@ export function createApp(options: AppOptions) {
     readMetrics: createMetrics(app, dispatcher),
   });
   const { http, listen } = server;
-  const lifecycle = createAppLifecycle(core, {
+  const lifecycle = createAppLifecycle(app, {
     modules,
     recurring,
     clockSteps,
@@ -61,13 +63,13 @@ export function createApp(options: AppOptions) {
 
   return {
     ...lifecycle,
-    app: core.app,
+    app,
     listen,
     http,
-    url: core.url,
+    url: app.url,
     modules,
     recurring,
-    writer: core.writer,
+    writer: app.writer,
     accounts: accountService(app),
     domains: domainService(app),
     segments: segmentService(app),
@@ -80,7 +82,11 @@ export function createApp(options: AppOptions) {
   };
 }
 
-function stepsOf({ db, writer, clock, log }: Core, modules: readonly Module[]): ClockSteps {
+function stepsOf(
+  { db, writer, log }: App,
+  clock: SteadyClock,
+  modules: readonly Module[],
+): ClockSteps {
   return createClockSteps({
     db,
     writer,
@@ -96,12 +102,12 @@ function stepsOf({ db, writer, clock, log }: Core, modules: readonly Module[]): 
 
 /** All recurring work of the server; `mailstead doctor` prints this list. */
 function recurringWorkOf(
-  core: Core,
+  app: App,
   clockSteps: ClockSteps,
   modules: readonly Module[],
 ): readonly RecurringWork[] {
-  const { writer } = core;
-  const holdReport = createHoldReport(core);
+  const { writer } = app;
+  const holdReport = createHoldReport(app);
   return [
     { name: "clock", pattern: "* * * * * *", run: clockSteps.check },
     ...modules.flatMap(({ recurring = [] }) => recurring),

@@ -1,4 +1,4 @@
-/** Creates what all modules share: settings, clock, log, writer, event log, DNS client and keys. */
+/** Creates an application: settings, clock, log, writer, reader, DNS client and keys. */
 
 import type { Config } from "./config/settings.ts";
 import type { App } from "./core/app.ts";
@@ -8,23 +8,17 @@ import { createDiskSync } from "./db/durability/disk-sync.ts";
 import { createDatabaseReader, type DatabaseReader } from "./db/reader.ts";
 import { createSqliteSync } from "./db/durability/sqlite-sync.ts";
 import { createWriter } from "./db/writer.ts";
-import { eventsOfContact } from "./events/contact-events.ts";
-import { eventLog } from "./events/log.ts";
-import { listPage } from "./http/pagination.ts";
 import { linkBase } from "./installation.ts";
 import type { Clock } from "./lib/clock.ts";
 import { deriveKey } from "./lib/crypto.ts";
 import { type Log, withoutErrors } from "./lib/log.ts";
 import { createLoopWatch, type LoopWatchDeps, platformWatch } from "./lib/loop-watch.ts";
 import { createReferences } from "./lib/references.ts";
-import { announcements } from "./events/announcements.ts";
-import { createSteadyClock } from "./lib/steady-clock.ts";
 import type { Transport } from "./outbox/outcome.ts";
 import { type DkimKeyPair, generateDkimKeys } from "./protocols/dkim/keys.ts";
 import { createDns, type Dns } from "./protocols/dns/client.ts";
 import { systemDnsServers } from "./protocols/dns/servers.ts";
 import { createFetchGuarded, type FetchGuarded } from "./protocols/fetch-guarded/fetch-guarded.ts";
-import { compiledTemplates } from "./render/template/cache.ts";
 
 export type AppOptions = {
   config: Config;
@@ -47,11 +41,8 @@ export type AppOptions = {
   passwordCost?: { memoryCost: number; timeCost: number };
 };
 
-export type Core = ReturnType<typeof createCore>;
-
-export function createCore(options: AppOptions) {
-  const { config, db, folder, secret } = options;
-  const clock = createSteadyClock(options.clock);
+export function createApp(options: AppOptions): App {
+  const { config, db, folder, secret, clock } = options;
   const log = withoutErrors(options.log, () => db.fault.current() !== null);
   // On a developer's machine other programs take the processor, so holds there are no warnings.
   const holdLog = options.hasOpenInboxes === true ? { ...log, warn: log.debug } : log;
@@ -72,7 +63,8 @@ export function createCore(options: AppOptions) {
   const { allowPrivateAddresses } = config;
   const url = linkBase(config);
 
-  const shared = {
+  return {
+    isApp: true,
     config,
     folder,
     secret,
@@ -95,17 +87,5 @@ export function createCore(options: AppOptions) {
     hasOpenInboxes: options.hasOpenInboxes ?? false,
     makeDkimKeys: options.makeDkimKeys ?? generateDkimKeys,
     passwordCost: options.passwordCost,
-  } satisfies Omit<App, "isApp">;
-  const app: App = { ...shared, isApp: true };
-
-  return {
-    ...shared,
-    app,
-    events: eventLog(app),
-    eventsOfContact: eventsOfContact(app),
-    listPage: listPage(app),
-    /** Changes that are no events, for the live updates of the dashboard. */
-    announcements: announcements(app),
-    templateCache: compiledTemplates(app),
   };
 }

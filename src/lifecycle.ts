@@ -10,7 +10,7 @@
  */
 
 import type { ClockSteps } from "./clock-steps.ts";
-import type { Core } from "./core.ts";
+import type { App } from "./core/app.ts";
 import { describeFault, recoverySteps } from "./db/fault.ts";
 import type { HttpServer } from "./http-server.ts";
 import { createHeapGrowth, engineHeap } from "./lib/heap-growth.ts";
@@ -19,7 +19,7 @@ import { type RecurringWork, startTimers, type Timers } from "./lib/recurring.ts
 import type { Module } from "./modules/module.ts";
 
 export function createAppLifecycle(
-  { db, log, loopWatch, reader, writer }: Core,
+  { db, log, loopWatch, reader, writer }: App,
   parts: {
     modules: readonly Module[];
     recurring: readonly RecurringWork[];

@@ -3,23 +3,25 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createClockSteps } from "../src/clock-steps.ts";
 import { readConfig } from "../src/config/read.ts";
-import { type Core, createCore } from "../src/core.ts";
+import { createApp } from "../src/core.ts";
+import type { App } from "../src/core/app.ts";
 import { StorageFaultError } from "../src/db/fault.ts";
 import { migrate } from "../src/db/migrate.ts";
 import { type Db, openDatabase } from "../src/db/open.ts";
 import { silentLog } from "../src/lib/log.ts";
+import { createSteadyClock } from "../src/lib/steady-clock.ts";
 import { createAppLifecycle } from "../src/lifecycle.ts";
 import type { Module } from "../src/modules/module.ts";
 import { manualClock } from "./support/clock.ts";
 import { FAILING_DNS } from "./support/dns.ts";
 
 let db: Db;
-let core: Core;
+let app: App;
 let calls: string[];
 beforeEach(() => {
   db = openDatabase(":memory:");
   migrate(db.sqlite);
-  core = createCore({
+  app = createApp({
     config: readConfig({}, {}),
     db,
     folder: null,
@@ -49,10 +51,16 @@ function noting(name: string): Module {
 }
 
 function lifecycleOf(modules: readonly Module[]) {
-  return createAppLifecycle(core, {
+  return createAppLifecycle(app, {
     modules,
     recurring: [],
-    clockSteps: createClockSteps({ ...core, dueTimes: [], lifetimes: [], wake() {} }),
+    clockSteps: createClockSteps({
+      ...app,
+      clock: createSteadyClock(app.clock),
+      dueTimes: [],
+      lifetimes: [],
+      wake() {},
+    }),
     server: { close: async () => void calls.push("close HTTP") },
     faultLog: silentLog,
   });

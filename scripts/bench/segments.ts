@@ -5,7 +5,7 @@
 
 import "../../src/lib/production.ts";
 import type { Database } from "bun:sqlite";
-import { createApp } from "../../src/app.ts";
+import { createServer } from "../../src/app.ts";
 import { readConfig } from "../../src/config/read.ts";
 import { openDataFolder } from "../../src/db/folder.ts";
 import { openDatabase } from "../../src/db/open.ts";
@@ -115,7 +115,7 @@ export async function benchSegments(options: SeedOptions): Promise<boolean> {
   const { data } = await seededFolder(options);
   const db = openDatabase(openDataFolder(data, null).databaseFile);
   addRareEvent(db.sqlite);
-  const app = createApp({
+  const app = createServer({
     config: readConfig({}, {}, {}),
     db,
     folder: null,
@@ -140,7 +140,7 @@ function addRareEvent(sqlite: Database): void {
 }
 
 /** Measures a page of a hundred segments: first without stored counts, then with them. */
-async function benchList(app: ReturnType<typeof createApp>, sqlite: Database): Promise<Aim[]> {
+async function benchList(app: ReturnType<typeof createServer>, sqlite: Database): Promise<Aim[]> {
   const list = () => app.segments.list(1, { limit: "100" });
   invalidateCounts(sqlite);
   const startedAt = performance.now();
@@ -171,7 +171,7 @@ async function benchList(app: ReturnType<typeof createApp>, sqlite: Database): P
 }
 
 async function benchCount(
-  app: ReturnType<typeof createApp>,
+  app: ReturnType<typeof createServer>,
   sqlite: Database,
   { name, filters, byHand, hasAims }: Segment,
 ): Promise<Aim[]> {
@@ -229,7 +229,7 @@ async function benchCount(
 }
 
 /** Counts the same segments with one query each, which blocks the event loop; returns seconds. */
-function countInSingleQueries(app: ReturnType<typeof createApp>, sqlite: Database): number {
+function countInSingleQueries(app: ReturnType<typeof createServer>, sqlite: Database): number {
   const rows = sqlite.query("SELECT id FROM segments ORDER BY seq DESC LIMIT 100").values();
   const startedAt = performance.now();
   for (const [id] of rows) {

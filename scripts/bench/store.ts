@@ -3,7 +3,7 @@
 import "../../src/lib/production.ts";
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { type Server, createApp } from "../../src/app.ts";
+import { type Server, createServer } from "../../src/app.ts";
 import { readConfig } from "../../src/config/read.ts";
 import type { Config } from "../../src/config/settings.ts";
 import { openDataFolder } from "../../src/db/folder.ts";
@@ -109,7 +109,7 @@ export function openStore(
   const folder = openDataFolder(data, null);
   const db = openDatabase(folder.databaseFile);
   migrate(db.sqlite);
-  const app = createApp({
+  const app = createServer({
     config: readConfig({}, {}, { apiRate: 0, ...settings }),
     db,
     folder: folder.path,

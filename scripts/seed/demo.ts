@@ -14,7 +14,7 @@
  */
 
 import type { Database } from "bun:sqlite";
-import { createApp } from "../../src/app.ts";
+import { createServer } from "../../src/app.ts";
 import type { AppOptions } from "../../src/core.ts";
 import { checkSteps } from "../../src/cli/check/steps.ts";
 import { readConfig } from "../../src/config/read.ts";
@@ -88,7 +88,7 @@ export async function seedDemo(folder: string, options: DemoOptions): Promise<De
   const { project, secretKey } = await createShop(db, clock);
   const config = readConfig({}, {}, { apiRate: 0, captureMaxMessages: 0, captureMaxDays: 0 });
   const { makeDkimKeys } = options;
-  const app = createApp({
+  const app = createServer({
     config,
     db,
     folder,

@@ -1,7 +1,7 @@
 /** The command `mailstead serve`, and the server process that `mailstead dev` also uses. */
 
 import { resolve } from "node:path";
-import { createApp, type Server } from "../app.ts";
+import { createServer, type Server } from "../app.ts";
 import { withMailpitVariables } from "../config/mailpit-variables.ts";
 import { cannotListen } from "../config/listen-error.ts";
 import type { Config, SettingName } from "../config/settings.ts";
@@ -217,7 +217,7 @@ async function serveFolder(folder: DataFolder, options: ServeOptions): Promise<n
 async function serveDatabase(db: Db, folder: DataFolder, options: ServeOptions): Promise<number> {
   const { config, hasOpenInboxes, log } = options;
   const { path, secret } = folder;
-  const app = createApp({
+  const app = createServer({
     config,
     db,
     folder: path,

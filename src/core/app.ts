@@ -23,7 +23,7 @@ import type { FetchGuarded } from "../protocols/fetch-guarded/fetch-guarded.ts";
 export type App = {
   /**
    * Only an App and copies of it have this member. Without it, an object that merely contains the
-   * members of an App, such as Core, would be taken for one, and `perApp` would keep other state for it.
+   * members of an App, such as the store of a command, would be taken for one, and `perApp` would keep other state for it.
    */
   isApp: true;
   config: Config;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import type { Server } from "../../src/app.ts";
 import type { Store } from "../../src/cli/store.ts";
-import type { Core } from "../../src/core.ts";
 import { perApp } from "../../src/lib/per-app.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { listKeys } from "../../src/modules/keys.ts";
@@ -19,12 +19,12 @@ test("an application has one state, and a copy with replacements has its own", (
 });
 
 /** `bun check` finds that what contains the members of an application is not taken for one. */
-export const refusedByType = (core: Core, store: Store) => [
-  suppressionReason(core.app, 1, ""),
-  // @ts-expect-error: the application is core.app
-  suppressionReason(core, 1, ""),
+export const refusedByType = (server: Server, store: Store) => [
+  suppressionReason(server.app, 1, ""),
+  // @ts-expect-error: the application is server.app
+  suppressionReason(server, 1, ""),
   // @ts-expect-error: its state would be another one
-  state(core),
+  state(server),
   listKeys(store, 1),
   // @ts-expect-error: a command has a few members of an application
   suppressionReason(store, 1, ""),

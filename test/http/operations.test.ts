@@ -4,7 +4,7 @@ import "../support/production.ts";
 import { describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { readConfig } from "../../src/config/read.ts";
-import { createCore } from "../../src/core.ts";
+import { createApp } from "../../src/core.ts";
 import type { App } from "../../src/core/app.ts";
 import { createHttpServer } from "../../src/http-server.ts";
 import { BODY_LIMITS, limited } from "../../src/http/body-limits.ts";
@@ -32,17 +32,17 @@ async function serve(operation: Operation) {
   const config = readConfig({}, {}, { quotaStorage: 1 });
   const rest = { clock: manualClock(), log: silentLog, dns: FAILING_DNS, secret: TEST_SECRET };
   const options = { ...rest, config, db, folder: null };
-  const core = createCore(options);
+  const app = createApp(options);
   const noun = { name: "things", operations: operations("Things", {}, [operation]) };
-  const { http } = createHttpServer(core.app, {
-    modules: [moduleOf(core.app, noun)],
+  const { http } = createHttpServer(app, {
+    modules: [moduleOf(app, noun)],
     signInPath: async () => null,
     readiness: async () => ({ isReady: true }),
     readMetrics: () => [],
   });
-  const key = await core.writer.write(() => {
-    const { seq } = createProject(core.app, "acme");
-    return createKey(core.app, seq, { kind: "SECRET", name: "test", expiresAt: null }).text;
+  const key = await app.writer.write(() => {
+    const { seq } = createProject(app, "acme");
+    return createKey(app, seq, { kind: "SECRET", name: "test", expiresAt: null }).text;
   });
   const [method = "", path = ""] = operation.route.split(" ");
 

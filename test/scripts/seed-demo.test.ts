@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DEMO_USERS } from "../../scripts/seed/demo/team.ts";
 import { type Demo, seedDemo } from "../../scripts/seed/demo.ts";
-import { type Server, createApp } from "../../src/app.ts";
+import { type Server, createServer } from "../../src/app.ts";
 import { readConfig } from "../../src/config/read.ts";
 import { openDataFolder } from "../../src/db/folder.ts";
 import { openDatabase } from "../../src/db/open.ts";
@@ -35,7 +35,7 @@ let call: (path: string) => Promise<TestResponse>;
 beforeAll(async () => {
   demo = await seedDemo(folder, OPTIONS);
   const { databaseFile, secret } = openDataFolder(folder, null);
-  app = createApp({
+  app = createServer({
     config: readConfig({}, {}, { apiRate: 0 }),
     db: openDatabase(databaseFile),
     folder,

@@ -1,7 +1,7 @@
 /** Creates a complete application on a migrated database in memory, with a project and its keys. */
 
 import "./production.ts";
-import { type Server, createApp } from "../../src/app.ts";
+import { type Server, createServer } from "../../src/app.ts";
 import type { AppOptions } from "../../src/core.ts";
 import { readConfig } from "../../src/config/read.ts";
 import type { Config } from "../../src/config/settings.ts";
@@ -77,7 +77,7 @@ export async function testApp(options: TestOptions = {}) {
   };
   /** False while a project is created here: its domain gets no DKIM keys, since signing is slow. */
   let hasDkimKeys = false;
-  const app = createApp({
+  const app = createServer({
     config: readConfig({}, {}, defaults),
     db,
     folder: options.folder ?? null,

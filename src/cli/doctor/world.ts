@@ -1,7 +1,7 @@
 /** The world of the command: the machine (doctor/probes.ts), the data folder and a running server. */
 
 import { resolve } from "node:path";
-import { createApp } from "../../app.ts";
+import { createServer } from "../../app.ts";
 import type { Config } from "../../config/settings.ts";
 import { closeDatabase } from "../../db/close.ts";
 import { hasInstallation } from "../../db/folder.ts";
@@ -45,7 +45,7 @@ export function realWorld(given: { input: Input; config: Config; dns: Dns; clock
 async function recurringOf(given: { config: Config; dns: Dns; clock: Clock }): Promise<Interval[]> {
   const db = openDatabase(":memory:");
   migrate(db.sqlite);
-  const { recurring } = createApp({
+  const { recurring } = createServer({
     ...given,
     // The transport has no recurring work, and its settings may be incomplete.
     config: { ...given.config, transport: "capture" },
