@@ -56,6 +56,41 @@ export type DashboardPage = {
   appState?: (place: Place) => Readonly<Record<string, unknown>>;
 };
 
+/** Shows a page with images; the demonstration has none. Drawings stand for the files. */
+async function showImages(page: Page): Promise<void> {
+  const sizes = [
+    ["harbour-logo.png", 600, 200],
+    ["a-photo-with-a-long-name-from-a-camera-2029-12-24.jpg", 1200, 900],
+    ["tall.webp", 400, 1200],
+    ["dot.gif", 2, 2],
+  ] as const;
+  const items = sizes.map(([name, width, height], i) => ({
+    id: String(i),
+    name,
+    url: `${new URL(page.url()).origin}/i/${i}.svg?size=${width}x${height}`,
+    format: name.split(".").at(-1),
+    width,
+    height,
+    sizeBytes: width * height,
+    createdAt: new Date(Date.now() - i * 90_000_000).toISOString(),
+  }));
+  const answer = { items, total: items.length, hasMore: false, cursor: null };
+  await page.route(/\/images\?/, (route) =>
+    route.fulfill({ json: { success: true, data: answer } }),
+  );
+  await page.route(/\/i\/\d\.svg/, (route) => {
+    const [, width, height] = sizes[Number(/(\d)\.svg/.exec(route.request().url())?.[1])] ?? [
+      "",
+      1,
+      1,
+    ];
+    const body = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect width="100%" height="100%" fill="#4338ca"/></svg>`;
+    return route.fulfill({ body, contentType: "image/svg+xml" });
+  });
+  await page.reload();
+  await page.getByRole("list", { name: "Images" }).getByRole("listitem").nth(3).waitFor();
+}
+
 /** Pages without a project look the same in a full and an empty one. */
 const WITHOUT_PROJECT = ["FULL", "BROKEN"] as const;
 /** The console's message about a remote image of a mail, which is not loaded until it is asked for. */
@@ -505,6 +540,13 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     name: "images",
     path: ({ project }) => `/p/${project}/templates/images`,
     heading: "Images",
+  },
+  {
+    name: "images-filled",
+    path: ({ project }) => `/p/${project}/templates/images`,
+    heading: "Images",
+    open: showImages,
+    states: ["FULL"],
   },
   {
     name: "images-upload",

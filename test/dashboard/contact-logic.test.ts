@@ -19,7 +19,7 @@ import {
   valueText,
   type ValueType,
 } from "../../src/dashboard/pages/contacts/data-values.ts";
-import { nameFields } from "../../src/dashboard/pages/contacts/name-fields.ts";
+import { nameFields, nameOrValue } from "../../src/dashboard/pages/contacts/name-fields.ts";
 import { createRecordCounter } from "../../src/dashboard/pages/contacts/record-counter.ts";
 import {
   bulkQuery,
@@ -127,6 +127,17 @@ test.each([
   [["FNAME", "name", "LNAME"], ["name"]],
 ])("a new contact of a project with the fields %j is named by %j", (known, keys) => {
   expect(nameFields(known).map(({ key }) => key)).toEqual(keys);
+});
+
+test.each([
+  [{ "First Name": "Ada", "Last Name": "Lovelace", city: "Rome" }, "First Name", "Ada Lovelace"],
+  [{ firstName: "Ada", city: "Rome" }, "firstName", "Ada"],
+  [{ name: "Ada Lovelace", city: "Rome" }, "city", "Rome"],
+  [{ name: "Ada Lovelace" }, "name", "Ada Lovelace"],
+  [{ score: 3 }, "score", "3"],
+  [{}, "name", ""],
+])("of %j a row on a phone shows for %p: %p", (data, key, text) => {
+  expect(nameOrValue(data, key)).toBe(text);
 });
 
 describe("a value in a table", () => {

@@ -21,7 +21,10 @@ describe("the verdict about a sender", () => {
       dmarc: verdict(dmarc),
       arc: verdict(arc),
     };
-    expect(senderVerdict(authentication).word).toBe(word);
+    expect(senderVerdict(authentication)).toMatchObject({
+      word,
+      meaning: expect.stringMatching(/\.$/),
+    });
   });
 
   test("names the results of all checks", () => {

@@ -95,7 +95,7 @@ describe("the pages of received mail", () => {
       await add.getByText("must not have an inbound route itself").waitFor();
       await add.getByRole("radio", { name: "It is listed here" }).check();
       await add.getByRole("button", { name: "Add the route" }).click();
-      await rows(page).getByText("Event email.received").waitFor();
+      await rows(page).getByText("Listed, with the event email.received").waitFor();
 
       await page.getByRole("link", { name: "Mails", exact: true }).click();
       await page.getByText("No mail received yet").waitFor();

@@ -1,7 +1,7 @@
 /** The logic of the page of suppressions that needs no browser. */
 
 import { describe, expect, test } from "bun:test";
-import { addressRows } from "../../src/dashboard/pages/suppressions/address-rows.ts";
+import { addressRows, faultPlace } from "../../src/dashboard/pages/suppressions/address-rows.ts";
 import { importLines } from "../../src/dashboard/pages/suppressions/import-result.ts";
 import {
   readSuppressionSearch,
@@ -44,4 +44,12 @@ test.each([
   ],
 ] as const)("the result %j of an import is %j", (counts, lines) => {
   expect(importLines(counts)).toEqual([...lines]);
+});
+
+test("a fault of pasted addresses names the line, as it was pasted", () => {
+  const pasted = addressRows("ada@x.io\nbroken address@\n");
+  expect(faultPlace(pasted, 3)).toBe("Line 2, “broken address@”");
+  expect(faultPlace(pasted, 9)).toBe("Line 8");
+  const long = addressRows(`${"a".repeat(200)}@x.io\nb@x.io`);
+  expect(faultPlace(long, 2)).toBe(`Line 1, “${"a".repeat(80)}…”`);
 });

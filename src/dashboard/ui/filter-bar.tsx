@@ -131,8 +131,10 @@ export function FilterBar(props: {
               </Combobox.Option>
             ))}
           </Combobox.Options>
-          {suggestions.length === 0 && (
-            <p className="filter-hint muted small">Press Enter to search.</p>
+          {draft.trim() !== "" && (
+            <p className="filter-hint muted small">
+              Press Enter to search for “<bdi>{draft.trim()}</bdi>”.
+            </p>
           )}
         </Combobox.Dropdown>
       </Combobox>

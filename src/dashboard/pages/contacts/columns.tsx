@@ -6,6 +6,7 @@ import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
 import { dataKeyOf } from "./column-choice.ts";
 import { valueText } from "./data-values.ts";
+import { nameOrValue } from "./name-fields.ts";
 
 const EMAIL: Column<Contact> = {
   key: "email",
@@ -83,7 +84,10 @@ export function Subscription(props: { contact: Contact; hasUnsubscribed?: boolea
   return <Status value={hasUnsubscribed ? "UNSUBSCRIBED" : "NOT_SUBSCRIBED"} />;
 }
 
-/** The two lines of a row on phones: the second has the first key of the data that is chosen. */
+/**
+ * The two lines of a row on phones: the second has the first key of the data that is chosen, or the
+ * whole name if the key is a part of it.
+ */
 export const contactLines = (choice: readonly string[]) => (contact: Contact) => {
   const key = choice.map(dataKeyOf).find((each) => each !== null);
   return {
@@ -92,7 +96,7 @@ export const contactLines = (choice: readonly string[]) => (contact: Contact) =>
       <span className="line">
         <Subscription contact={contact} />
         {key !== undefined && key !== null && (
-          <bdi className="cut">{valueText(contact.data[key])}</bdi>
+          <bdi className="cut">{nameOrValue(contact.data, key)}</bdi>
         )}
       </span>
     ),

@@ -1,5 +1,7 @@
 /** The fields in which a project keeps the names of its contacts. Pure. */
 
+import { type ContactData, valueText } from "./data-values.ts";
+
 const PARTS = [
   { part: "name", label: "Name", keys: ["name", "fullname"] },
   { part: "firstName", label: "First name", keys: ["firstname", "fname", "givenname"] },
@@ -27,4 +29,11 @@ export function nameFields(known: readonly string[]): NameField[] {
   }
   const areParts = parts.length === 2 && parts.every((field) => rank(field) < rank(whole));
   return areParts ? parts : [whole];
+}
+
+/** The value at a key of a contact; its whole name if the key is a part of it. */
+export function nameOrValue(data: ContactData, key: string): string {
+  const keys = nameFields(Object.keys(data)).map((field) => field.key);
+  const shown = keys.includes(key) ? keys : [key];
+  return shown.map((each) => valueText(data[each])).join(" ");
 }

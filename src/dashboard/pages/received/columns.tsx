@@ -47,7 +47,12 @@ export const receivedLines = (mail: ReceivedMail) => ({
       <Time at={mail.receivedAt} isPlain />
     </span>
   ),
-  second: <bdi className="cut">{subjectText(mail)}</bdi>,
+  second: (
+    <span className="line">
+      <bdi className="cut">{subjectText(mail)}</bdi>
+      <Sender mail={mail} />
+    </span>
+  ),
 });
 
 /** The name of the author, or else the address. The sender of a bounce is empty. */
@@ -62,7 +67,7 @@ export const subjectText = ({ subject }: Pick<ReceivedMail, "subject">): string 
 export function Sender({ mail }: { mail: ReceivedMail }) {
   const { tone, word, details } = senderVerdict(mail.authentication);
   return (
-    <span title={details}>
+    <span className="received-sender" title={details}>
       <Status tone={tone}>{word}</Status>
     </span>
   );

@@ -17,6 +17,7 @@ import { PageTabs, TabLink } from "../../ui/page.tsx";
 import { PathLink } from "../../ui/path-link.tsx";
 import { exactTime } from "../../ui/time.tsx";
 import { Sender, subjectText } from "./columns.tsx";
+import { senderVerdict } from "./sender-verdict.ts";
 import { receivedPath, useReceivedSource } from "./use-received.ts";
 
 type Tab = { key: string; label: string };
@@ -69,7 +70,8 @@ function Summary({ mail }: { mail: ReceivedMail }) {
         <time dateTime={receivedAt}>{exactTime(new Date(receivedAt))}</time>
       </Field>
       <Field label="Sender">
-        <Sender mail={mail} />
+        <Sender mail={mail} />{" "}
+        <span className="muted">{senderVerdict(mail.authentication).meaning}</span>
       </Field>
       {contactId !== null && (
         <Field label="Contact">

@@ -47,7 +47,9 @@ export const routeLines = (onRemove: OnRemove) => (route: InboundRoute) => ({
 });
 
 export function actionText({ action }: Pick<InboundRoute, "action">): string {
-  return "forward" in action ? `Event, and forwarded to ${action.forward}` : "Event email.received";
+  return "forward" in action
+    ? `Listed, and forwarded to ${action.forward}`
+    : "Listed, with the event email.received";
 }
 
 function Remove({ route, onRemove }: { route: InboundRoute; onRemove: OnRemove }) {

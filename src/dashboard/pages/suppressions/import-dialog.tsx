@@ -12,12 +12,12 @@ import { Loaded } from "../../ui/loaded.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { hasEnded } from "../contacts/import/counts.ts";
 import { CSV_TYPES } from "../contacts/import/upload-step.tsx";
-import { addressRows } from "./address-rows.ts";
+import { type AddressRows, addressRows, faultPlace } from "./address-rows.ts";
 import { REASON_OPTIONS } from "./add-dialog.tsx";
 import { importLines } from "./import-result.ts";
 
-/** `addedLines` is the number of lines that the file has in addition to what was pasted. */
-type Started = { job: string; addedLines: number };
+/** `pasted` are the rows that were made of a pasted text; null for a file. */
+type Started = { job: string; pasted: AddressRows | null };
 type Props = {
   isOpen: boolean;
   onClose: () => void;
@@ -54,7 +54,7 @@ function Upload(props: { onClose: () => void; onStarted: (started: Started) => v
   const key = useRef(newIdempotencyKey());
   useBusyDialog(isBusy);
 
-  async function send(file: File, addedLines = 0): Promise<void> {
+  async function send(file: File, pasted: AddressRows | null = null): Promise<void> {
     if (isBusy) return;
     setIsBusy(true);
     setError(null);
@@ -64,7 +64,7 @@ function Upload(props: { onClose: () => void; onStarted: (started: Started) => v
       form.set("file", file, file.name);
       const idempotencyKey = key.current;
       const { jobId } = await api.upload<{ jobId: string }>(PATH, form, { idempotencyKey });
-      onStarted({ job: jobId, addedLines });
+      onStarted({ job: jobId, pasted });
     } catch (caught) {
       key.current = newIdempotencyKey();
       setError(caught);
@@ -77,8 +77,8 @@ function Upload(props: { onClose: () => void; onStarted: (started: Started) => v
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        const { rows, addedLines } = addressRows(text);
-        void send(new File([rows], "pasted.csv", { type: "text/csv" }), addedLines);
+        const pasted = addressRows(text);
+        void send(new File([pasted.rows], "pasted.csv", { type: "text/csv" }), pasted);
       }}
     >
       <Stack gap="md">
@@ -133,7 +133,7 @@ function Result(
     onImported: () => void;
   },
 ) {
-  const { job, addedLines, onClose, onAgain, onImported } = props;
+  const { job, pasted, onClose, onAgain, onImported } = props;
   const project = useProject()?.id ?? null;
   const query = useQuery({
     queryKey: ["suppression-import", project, job],
@@ -152,11 +152,7 @@ function Result(
     <Stack gap="md">
       <Loaded query={query} height={80}>
         {(progress) =>
-          isOver ? (
-            <Ended progress={progress} addedLines={addedLines} />
-          ) : (
-            <Running progress={progress} />
-          )
+          isOver ? <Ended progress={progress} pasted={pasted} /> : <Running progress={progress} />
         }
       </Loaded>
       <Group justify="flex-end" gap="xs">
@@ -185,7 +181,7 @@ function Running({ progress: { processed, total } }: { progress: ImportProgress 
   );
 }
 
-function Ended({ progress, addedLines }: { progress: ImportProgress; addedLines: number }) {
+function Ended({ progress, pasted }: { progress: ImportProgress; pasted: AddressRows | null }) {
   const { status, errors } = progress;
   const hasFailed = status === "FAILED";
   return (
@@ -204,7 +200,9 @@ function Ended({ progress, addedLines }: { progress: ImportProgress; addedLines:
         <ul className="suppression-faults" aria-label="Faults" tabIndex={0}>
           {errors.slice(0, SHOWN_ERRORS).map(({ line, message }) => (
             <li key={`${line} ${message}`}>
-              {line === null ? "" : `Line ${line - addedLines}: `}
+              {line !== null && (
+                <bdi>{pasted === null ? `Line ${line}` : faultPlace(pasted, line)}: </bdi>
+              )}
               {message}
             </li>
           ))}
