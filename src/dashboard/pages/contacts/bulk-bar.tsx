@@ -1,4 +1,4 @@
-/** What can be done with the selected contacts, or with all that match the search. */
+/** The bar of actions on the selected contacts, or on all that match the search. */
 
 import { Button, Menu, Progress } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";

@@ -5,7 +5,7 @@ import type { BulkAction, BulkProgress } from "../../../modules/contacts/bulk/mo
 type Words = {
   verb: string;
   done: string;
-  /** What was true of contacts that the action did not change: of one, and of several. */
+  /** Says why the action did not change one contact, and several. */
   before: readonly [one: string, many: string];
   meaning: string;
 };

@@ -18,7 +18,7 @@ const FIRST_SHARE = 0.3;
 
 export const dataColumn = (key: string): string => DATA + key;
 
-/** Null for a column that is no key of the data. */
+/** Returns null for a column that is no key of the data. */
 export const dataKeyOf = (column: string): string | null =>
   column.startsWith(DATA) ? column.slice(DATA.length) : null;
 

@@ -75,8 +75,8 @@ function Value({ value }: { value: unknown }) {
 }
 
 /**
- * Whether the contact is subscribed. Only one that was subscribed before can have unsubscribed; most
- * others were created by a transactional mail.
+ * Says whether the contact is subscribed. Only one that was subscribed before can have unsubscribed;
+ * most others were created by a transactional mail.
  */
 export function Subscription(props: { contact: Contact; hasUnsubscribed?: boolean }) {
   const { contact, hasUnsubscribed = false } = props;

@@ -5,7 +5,7 @@ import { useMay } from "../../state.ts";
 import { DataEditor } from "./data-editor.tsx";
 import { type ContactData, textOfValue, typeOfValue, valueText } from "./data-values.ts";
 
-/** Longer texts are cut until they are asked for. */
+/** A longer text is cut until the user asks for the rest. */
 const SHOWN_CHARACTERS = 300;
 
 /** Lists and objects up to this length are shown in one line. */

@@ -17,7 +17,7 @@ export const isValueType = (text: string | null): text is ValueType =>
 /** A row of the editor. `text` is what was typed; a flag is "true" or "false". */
 export type ValueDraft = { id: string; key: string; type: ValueType; text: string; isNew: boolean };
 
-/** Longer texts are cut in tables, whose cells show only their beginning. */
+/** A longer text is cut in tables, whose cells show only its beginning. */
 const SHOWN_CHARACTERS = 300;
 
 /** A value in a cell of a table: one line. */
@@ -65,7 +65,7 @@ type Faults = { key?: string; value?: string };
 
 export type Edit =
   | { ok: true; patch: Record<string, unknown>; inverse: Record<string, unknown> }
-  /** By the id of the row. */
+  /** The faults by the id of their row. */
   | { ok: false; faults: ReadonlyMap<string, Faults> };
 
 /**

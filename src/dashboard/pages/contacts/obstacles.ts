@@ -15,9 +15,9 @@ export type Obstacle = {
   key: string;
   tone: Tone;
   title: string;
-  /** Since when it is so, or when it happened; null if that is not known. */
+  /** The time since when it is so, or when it happened; null if that is not known. */
   since: string | null;
-  /** When it ends by itself, or when mail is tried again; null if that is not known. */
+  /** The time when it ends by itself, or when mail is tried again; null if that is not known. */
   until: string | null;
   /** Words for the event at that time. */
   untilLabel: string;
@@ -34,7 +34,7 @@ type Known = {
   lastChange: Pick<Event, "name" | "data" | "createdAt"> | null;
   /** The last mail to the contact that has ended; null if none has. */
   last: Email | null;
-  /** Mails that wait. */
+  /** The mails to the contact that wait. */
   waiting: readonly Email[];
 };
 
@@ -117,7 +117,7 @@ function unsubscribed({ lastChange, suppression }: Known): Obstacle {
   };
 }
 
-/** When a mail server accepted the last mail; null if that mail was not sent or was returned. */
+/** The time when a mail server accepted the last mail; null if it was not sent or was returned. */
 export const lastAcceptance = (last: Email | null): string | null =>
   last === null || last.status === "BOUNCED" ? null : last.sentAt;
 

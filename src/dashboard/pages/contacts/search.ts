@@ -43,9 +43,9 @@ export const filtersOfContacts = ({ q, subscribed, data = "" }: ContactSearch): 
 });
 
 /**
- * What was typed: words with a colon are keys of the data, if the user may search by them. `known`
- * are keys of the project: `city:Berlin` means its key `City`, and `First Name:Ada` its key with a
- * space.
+ * Reads a typed search. Words with a colon are keys of the data, if the user may search by them.
+ * `known` are keys of the project: `city:Berlin` means its key `City`, and `First Name:Ada` its key
+ * with a space.
  */
 export function contactTerms(
   text: string,

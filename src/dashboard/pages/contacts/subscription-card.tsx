@@ -9,7 +9,7 @@ import { showFailure, showUndo } from "../../ui/undo.tsx";
 import { viaWords } from "./timeline-days.ts";
 import { useContactRefresh, useSubscriptionChanges } from "./use-contact.ts";
 
-/** Whether the contact gets marketing mail, since when and why, and how to change it. */
+/** The card says whether the contact gets marketing mail, since when and why, and changes it. */
 export function SubscriptionCard({ contact }: { contact: Contact }) {
   const { id, subscribed } = contact;
   const changes = useSubscriptionChanges(id);

@@ -61,7 +61,7 @@ const EVENTS: Readonly<Record<string, EventWords>> = {
   "email.cancelled": ["waiting", "Mail cancelled"],
 };
 
-/** How a subscription was changed, as in the data of its event. */
+/** The member of an event's data that says how a subscription was changed. */
 const VIA: Readonly<Record<string, string>> = {
   page: "On the page that a mail leads to",
   "one-click": "By the button of a mail program",
@@ -69,7 +69,7 @@ const VIA: Readonly<Record<string, string>> = {
   complaint: "By a spam report",
 };
 
-/** How the subscription was changed, in words; empty where the event does not say. */
+/** Says how the subscription was changed; the text is empty where the event does not say it. */
 export const viaWords = (data: Readonly<Record<string, unknown>> | null): string =>
   VIA[valueText(data?.["via"])] ?? "";
 

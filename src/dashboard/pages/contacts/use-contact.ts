@@ -182,7 +182,7 @@ export function useActivity(id: string) {
 const firstCursor = (): string | null => null;
 const keyOf = (activity: Activity | undefined) => activity?.event?.id ?? activity?.email?.id;
 
-/** Most messages that wait until a query has been read. */
+/** At most this many messages wait until a query has been read. */
 const MAX_WAITING = 5_000;
 
 /**

@@ -5,7 +5,7 @@ import type { InboundRoute } from "../../../modules/inbound-routes/model.ts";
 import type { Column } from "../../ui/data-table.tsx";
 import { Time } from "../../ui/time.tsx";
 
-/** Null if the user may not remove routes. */
+/** It is null if the user may not remove routes. */
 type OnRemove = ((route: InboundRoute) => void) | null;
 
 export const routeColumns = (onRemove: OnRemove): Column<InboundRoute>[] => [

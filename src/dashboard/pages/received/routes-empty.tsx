@@ -1,4 +1,4 @@
-/** In place of the routes of a project that has none. */
+/** The text in place of the routes of a project that has none. */
 
 import { AtSign } from "lucide-react";
 import type { ReactNode } from "react";

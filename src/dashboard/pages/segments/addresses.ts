@@ -1,6 +1,6 @@
 /** Addresses from a pasted text. */
 
-/** Most addresses of one request. */
+/** One request has at most this many addresses. */
 const MOST = 1_000;
 
 /** The different addresses of a text with lines, commas, semicolons or `Name <address>`. */

@@ -105,7 +105,7 @@ function wordsOfTest(filter: Filter, nameOf: NameOf): Words {
   }
 }
 
-/** N stands for the value with its unit, such as "30 days"; otherwise the value follows the verb. */
+/** N stands for the value with its unit, such as "30 days"; without N the value follows the verb. */
 type Verbs = Readonly<Record<string, string>>;
 
 const VALUE_VERBS: Verbs = {
@@ -149,7 +149,7 @@ const EVENT_VERBS: Verbs = {
   triggeredWith: "happened with",
 };
 
-/** What contacts did with the mails of a campaign or a template. */
+/** The words for what contacts did with the mails of a campaign or a template. */
 const REACTION_VERBS: Verbs = {
   wasReceived: "was received",
   wasNotReceived: "was not received",

@@ -24,7 +24,7 @@ import { partsOf } from "./addresses.ts";
 export function SegmentMembers({ segment, project }: { segment: Segment; project: string }) {
   const { id, memberCount, type } = segment;
   const navigate = useNavigate();
-  // Not "segments", which is read again after changes: all pages would be.
+  // The key is not "segments": all pages of the list would be read again after each change.
   const list = useList<Contact>("segment-members", `/segments/${id}/contacts`);
   const run = useContactExport({ segmentId: id }, list.total ?? memberCount);
   const { choice } = useColumns(project, list.rows);

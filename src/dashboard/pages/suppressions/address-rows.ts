@@ -24,7 +24,7 @@ export function addressRows(text: string): AddressRows {
   return { rows: [names.join(delimiter), ...lines].join("\n"), addedLines: 1 };
 }
 
-/** Where a fault is: the line of what was pasted, with the line itself. `line` counts the rows. */
+/** Names the pasted line that has a fault, with its text. `line` is its number among the rows. */
 export function faultPlace({ rows, addedLines }: AddressRows, line: number): string {
   const text = rows.split("\n")[line - 1]?.trim() ?? "";
   const cut = text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE).toWellFormed()}…` : text;

@@ -50,7 +50,7 @@ export const REASONS: Readonly<Record<SuppressionReason, Words>> = {
 export const reasonLabel = (text: string): string =>
   Object.entries(REASONS).find(([reason]) => reason === text)?.[1].label ?? text;
 
-/** As in the URL: in lower case. */
+/** The URL has the reasons in lower case. */
 export const REASON_CHOICES = Object.entries(REASONS).map(([value, { label }]) => ({
   value: value.toLowerCase(),
   label,

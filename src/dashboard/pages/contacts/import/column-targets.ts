@@ -1,4 +1,4 @@
-/** What a column of an imported file may mean, and how a mapping of the interface says it. */
+/** The meanings of a column of an imported file, and their form in a mapping of the interface. */
 
 import type { ImportProgress } from "../../../../modules/contacts/import/model.ts";
 import { escapeKey, unescapeKey } from "../../../ui/data-key.ts";
@@ -69,7 +69,7 @@ export function writeTarget(target: Target): string | null {
   }
 }
 
-/** What a column means: as the mapping says it, or as the server read it. */
+/** Returns the meaning of a column: that of the mapping, or the one that the server found. */
 export function targetOf(
   { name, field, type }: ImportedColumn,
   mapping: Readonly<Record<string, string | null>>,
@@ -92,7 +92,7 @@ const GUESSED: Readonly<Record<NonNullable<ImportedColumn["guess"]>, string>> = 
   mixed: "Some of these look like numbers or dates.",
 };
 
-/** What is worth knowing about the values of a column that is stored as text. */
+/** Says what the values of a column look like that is stored as text. */
 export const guessText = ({ guess }: ImportedColumn): string | null =>
   guess === null ? null : GUESSED[guess];
 

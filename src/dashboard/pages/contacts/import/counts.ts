@@ -69,7 +69,7 @@ export function resultLines(job: Counts): Line[] {
   return lines.filter(({ count, isAlways }) => count > 0 || isAlways === true);
 }
 
-/** How many of the new contacts are subscribed; nothing is said where it was not counted. */
+/** Says how many of the new contacts are subscribed; it says nothing where they were not counted. */
 function subscriptionText({ created, createdSubscribed }: Counts): string {
   if (created === 0 || createdSubscribed === null) return "";
   const others = created - createdSubscribed;

@@ -1,4 +1,4 @@
-/** What a file leaves open: words that say who left in a way that is not known. */
+/** The questions that a file leaves open: the meaning of words that seem to say who left. */
 
 import { Select } from "@mantine/core";
 import type { ImportProgress, ImportRun } from "../../../../modules/contacts/import/model.ts";

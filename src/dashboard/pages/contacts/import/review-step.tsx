@@ -1,4 +1,4 @@
-/** What an import would do, and everything about it that can be changed. */
+/** The step says what an import would do, and changes everything about it that can be changed. */
 
 import { Button, Checkbox, Radio, Select } from "@mantine/core";
 import { useRef, useState } from "react";
@@ -165,7 +165,7 @@ function Left({ job, options, onChange }: Part) {
 
 const STANDING_KINDS = new Set(["subscribed", "status", "unsubscribed"]);
 
-/** Whether new contacts get marketing mail, where no column says so. */
+/** The choice whether new contacts get marketing mail, where no column says it. */
 function NewContacts({ job, options, onChange }: Part) {
   const mapping = options.mapping ?? {};
   const isSaid = job.columns.some((column) => STANDING_KINDS.has(targetOf(column, mapping).kind));

@@ -1,4 +1,4 @@
-/** Above the list of contacts, while an import runs. */
+/** The line above the list of contacts that shows how far an import has come. */
 
 import "./styles.ts";
 import { Progress } from "@mantine/core";

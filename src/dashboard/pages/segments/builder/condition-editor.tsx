@@ -12,7 +12,7 @@ type Mode = "ROWS" | "JSON";
 
 const EMPTY: Draft = { logic: "AND", items: [] };
 
-/** What is being edited, in a form that can be kept: rows that may be incomplete, or a text. */
+/** The content of the editor in a form that can be kept: rows that may be incomplete, or a text. */
 type Entry = { mode: Mode; rows: Draft | null; text: string };
 
 /** An entry that was kept; null if it cannot be read. */

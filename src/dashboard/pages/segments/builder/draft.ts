@@ -18,12 +18,12 @@ export type Logic = "AND" | "OR";
 export type Row = {
   kind: "row";
   id: string;
-  /** As in the interface: `data.plan`; empty until it is chosen. */
+  /** The field as the interface names it, such as `data.plan`; empty until it is chosen. */
   field: string;
   /** Which operators and values a field of the data has. */
   dataKind: DataKind;
   operator: string;
-  /** For an event with a property: the path in its data, and the operator for its value. */
+  /** The path in the data of an event with a property, and the operator for its value. */
   property: string;
   test: string;
   /** The value as it is typed; `true` and `false` for a flag. */

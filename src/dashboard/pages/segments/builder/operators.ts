@@ -66,7 +66,7 @@ const happened = (done: string, never: string): Operator[] => [
   { value: WITH_PROPERTY, label: "with", takes: "none" },
 ];
 
-/** What a contact did with the mails of a campaign or a template, or with a link. */
+/** The operators for what a contact did with the mails of a campaign or a template, or with a link. */
 const reacted = (words: Readonly<Record<string, string>>): Operator[] =>
   Object.entries(words).map(([value, label]) => ({
     value,

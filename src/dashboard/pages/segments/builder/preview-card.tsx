@@ -1,4 +1,4 @@
-/** How many contacts a condition selects now, and the newest of them. */
+/** The card shows how many contacts a condition selects now, and the newest of them. */
 
 import "./styles.ts";
 import { Link } from "@tanstack/react-router";

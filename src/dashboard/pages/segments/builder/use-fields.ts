@@ -103,7 +103,7 @@ export function useFields(project: string, except?: string): FieldChoices {
   );
 }
 
-/** What the builder reads of campaigns and templates. */
+/** The members of campaigns and templates that the builder reads. */
 type Named = { id: string; name: string; status?: string };
 type FieldListAnswer = typeof FieldList.static;
 

@@ -1,6 +1,6 @@
 /**
- * What a user entered in a form, kept in the browser until it is saved or discarded. Conditions that
- * are not complete cannot be stored by the server, and nobody wants to enter them again.
+ * The browser keeps the fields of a form until they are saved or discarded. The server cannot store a
+ * condition that is not complete, and its user should not have to enter it again.
  */
 
 import { useEffect, useState } from "react";

@@ -1,4 +1,4 @@
-/** Whom a condition selects, half a second after its last change. */
+/** Reads whom a condition selects, half a second after its last change. */
 
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
