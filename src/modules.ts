@@ -1,12 +1,9 @@
 /** The list of modules: each noun has one line here. The order of the list is explained below. */
 
 import type { App } from "./core/app.ts";
-import { eventsOfContact } from "./events/contact-events.ts";
 import { eventLog } from "./events/log.ts";
-import { bodiesOf } from "./http/body.ts";
 import { idempotencyOf } from "./http/idempotency.ts";
 import { operationRoutes } from "./http/operations.ts";
-import { listPage } from "./http/pagination.ts";
 import { perApp } from "./lib/per-app.ts";
 import { accountModule } from "./modules/accounts/accounts.ts";
 import { accountService } from "./modules/accounts/service.ts";
@@ -14,17 +11,14 @@ import { admissionOf } from "./modules/admission.ts";
 import { bounceNoun } from "./modules/bounces/bounces.ts";
 import { campaignModule } from "./modules/campaigns/campaigns.ts";
 import { contactModule } from "./modules/contacts/contacts.ts";
-import { contactRemoval } from "./modules/contacts/remove.ts";
-import { contactService } from "./modules/contacts/service.ts";
 import { contentWorkModule } from "./modules/content-work/content-work.ts";
 import { createDomainModule } from "./modules/domains/module.ts";
 import { domainService } from "./modules/domains/service.ts";
 import { emailModule } from "./modules/emails/emails.ts";
 import { eventNoun } from "./modules/events/events.ts";
-import { createImageModule } from "./modules/images/files.ts";
+import { imageModule } from "./modules/images/files.ts";
 import { imageNoun } from "./modules/images/images.ts";
 import { inboundRouteModule } from "./modules/inbound-routes/inbound-routes.ts";
-import { inboxChanges } from "./modules/inboxes/changes.ts";
 import { inboxModule } from "./modules/inboxes/inboxes.ts";
 import { keyNoun } from "./modules/keys.ts";
 import { layoutNoun } from "./modules/layouts.ts";
@@ -33,7 +27,7 @@ import type { Module, Noun } from "./modules/module.ts";
 import { projectModule } from "./modules/projects.ts";
 import { retentionNoun } from "./modules/retention.ts";
 import { segmentModule } from "./modules/segments/segments.ts";
-import { mailDispatcher, queueModule, sendingModule } from "./modules/sending.ts";
+import { queueModule, sendingModule } from "./modules/sending.ts";
 import { statsNoun } from "./modules/stats/stats.ts";
 import { subscriptionNoun } from "./modules/subscription/subscription.ts";
 import { suppressionNoun } from "./modules/suppressions.ts";
@@ -47,7 +41,6 @@ import { verificationNoun } from "./modules/verification/verification.ts";
 import { viewNoun } from "./modules/views/views.ts";
 import { webhookModule } from "./modules/webhooks/module.ts";
 import { workflowModule } from "./modules/workflows/workflows.ts";
-import { transportOf } from "./outbox/transports/create-transport.ts";
 import { serverChecks } from "./server-checks.ts";
 import { captureModule } from "./smtp/capture-module.ts";
 import { inboundModule } from "./smtp/inbound-module.ts";
@@ -57,24 +50,11 @@ import { submissionModule } from "./smtp/submission-module.ts";
 export const modulesOf = perApp(createModules);
 
 function createModules(app: App): readonly Module[] {
-  const deps = {
-    ...app,
-    app,
-    admission: admissionOf(app),
-    listPage: listPage(app),
-    accounts: accountService(app),
-    contacts: contactService(app),
-    events: eventLog(app),
-    eventsOfContact: eventsOfContact(app),
-    bodies: bodiesOf(app),
-    domains: domainService(app),
-    removal: contactRemoval(app),
-  };
   // Before workflows and webhooks, whose handlers of events run after those of campaigns.
   const campaigns = campaignModule(app);
   const workflows = workflowModule(app);
   const inboxes = inboxModule(app);
-  const live = liveModule({ ...deps, onInboxMessage: inboxChanges(app).onMessage });
+  const live = liveModule(app);
 
   /**
    * Started in this order and stopped in the reverse one. So the stop begins with the lease of mails,
@@ -86,7 +66,11 @@ function createModules(app: App): readonly Module[] {
     contentWorkModule(app),
     answerModule(app),
     moduleOf(app, keyNoun),
-    projectModule({ ...deps, projectsOf: accountService(app).members.projectsOf }),
+    projectModule({
+      app,
+      admission: admissionOf(app),
+      projectsOf: accountService(app).members.projectsOf,
+    }),
     accountModule(app),
     moduleOf(app, viewNoun),
     moduleOf(app, templateNoun),
@@ -94,7 +78,7 @@ function createModules(app: App): readonly Module[] {
     moduleOf(app, templateTestNoun),
     moduleOf(app, layoutNoun),
     moduleOf(app, imageNoun),
-    createImageModule(deps),
+    imageModule(app),
     moduleOf(app, suppressionNoun),
     moduleOf(app, bounceNoun),
     inboundRouteModule(app),
@@ -106,19 +90,19 @@ function createModules(app: App): readonly Module[] {
     moduleOf(app, trackingNoun),
     moduleOf(app, retentionNoun),
     segmentModule(app),
-    createDomainModule(deps),
+    createDomainModule({
+      ...app,
+      app,
+      admission: admissionOf(app),
+      domains: domainService(app),
+    }),
     { name: "DNS client", close: async () => app.dns.close() },
     webhookModule(app),
     workflows,
     campaigns,
     contactModule(app),
     emailModule(app),
-    systemModule({
-      ...deps,
-      dispatcher: mailDispatcher(app),
-      findHold: () => transportOf(app).holdOf?.("") ?? null,
-      runChecks: () => serverChecks(app),
-    }),
+    systemModule(app, () => serverChecks(app)),
     inboxes,
     live,
     captureModule(app),

@@ -28,28 +28,26 @@ import { allowIdle } from "../http/long-requests.ts";
 import type { Clock } from "../lib/clock.ts";
 import { mailQueued } from "../outbox/enqueue.ts";
 import type { Module } from "./module.ts";
+import { perApp } from "../lib/per-app.ts";
+import { admissionOf } from "./admission.ts";
+import { inboxChanges } from "./inboxes/changes.ts";
 
 type ParsedMessage = { inboxSeq: number; seq: number; id: string };
 
-/** `onInboxMessage` registers a listener of caught messages that can be read. */
-export function liveModule({
-  app,
-  admission,
-  onInboxMessage,
-}: {
-  app: App;
-  admission: Admission;
-  onInboxMessage: (listener: (message: ParsedMessage) => void) => void;
-}): Module {
+export const liveModule = perApp((app: App): Module => {
   const feed = createLiveFeed(app);
   eventLog(app).onEvent(() => {
     if (feed.hasClients()) app.writer.afterCommit(feed.wake);
   });
   mailQueued(app).onRaised(feed.wake);
   announcements(app).onAnnounced(feed.onAnnounced);
-  onInboxMessage(feed.onMessage);
-  return { name: "live", routes: [liveFeedRoutes(feed, admission)], endRequests: feed.close };
-}
+  inboxChanges(app).onMessage(feed.onMessage);
+  return {
+    name: "live",
+    routes: [liveFeedRoutes(feed, admissionOf(app))],
+    endRequests: feed.close,
+  };
+});
 
 /** GET /app/api/live?project=ID    server-sent events of one project, for the dashboard */
 function liveFeedRoutes(feed: LiveFeed, admission: Admission) {

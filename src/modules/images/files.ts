@@ -6,10 +6,11 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { App } from "../../core/app.ts";
-import type { Admission, Project } from "../../http/admission.ts";
+import type { Project } from "../../http/admission.ts";
 import {
   announcedBytes,
   type Bodies,
+  bodiesOf,
   emptyBody,
   refuseEncoded,
   tooLarge,
@@ -24,6 +25,8 @@ import { freeMemory } from "../../lib/free-memory.ts";
 import type { Module } from "../module.ts";
 import { EXTENSIONS, Image, presentImage, readServed, storeImage } from "./images.ts";
 import { processImage } from "./process.ts";
+import { perApp } from "../../lib/per-app.ts";
+import { admissionOf } from "../admission.ts";
 
 const MAX_BYTES = 5 * 1024 * 1024;
 const DEFAULT_WIDTH = 1_200;
@@ -78,12 +81,10 @@ const FORM = {
   examples: [{ file: "…" }],
 };
 
-export function createImageModule(deps: {
-  app: App;
-  admission: Admission;
-  bodies: Bodies;
-}): Module {
-  const { app, admission, bodies } = deps;
+export const imageModule = perApp(createImageModule);
+
+function createImageModule(app: App): Module {
+  const [admission, bodies] = [admissionOf(app), bodiesOf(app)];
 
   const upload = new Elysia({ name: "image-upload-routes" }).use(admission.secretKeyStreaming).post(
     "/images",

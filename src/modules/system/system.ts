@@ -12,16 +12,17 @@ import { join } from "node:path";
 import type { App } from "../../core/app.ts";
 import { freeBytes } from "../../db/folder.ts";
 import { projectUsage } from "../../db/schema/projects.ts";
-import type { Admission } from "../../http/admission.ts";
 import { describeOperations } from "../../http/documented.ts";
 import { Envelope, envelope, withErrors } from "../../http/envelope.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { REVISION, VERSION } from "../../lib/version.ts";
-import type { Dispatcher } from "../../outbox/dispatcher.ts";
 import type { Hold } from "../../outbox/outcome.ts";
 import type { Module } from "../module.ts";
 import { createSystemChecks } from "./checks.ts";
 import { System } from "./model.ts";
+import { transportOf } from "../../outbox/transports/create-transport.ts";
+import { admissionOf } from "../admission.ts";
+import { mailDispatcher } from "../sending.ts";
 
 const DETAILS = describeOperations(
   { tag: "System" },
@@ -38,29 +39,22 @@ const DETAILS = describeOperations(
   },
 );
 
-type Parts = {
-  app: App;
-  admission: Admission;
-  dispatcher: Pick<Dispatcher, "nextDueAt" | "stalledMs" | "underWay">;
-  /** Why no mail leaves; null if mail leaves. */
-  findHold: () => Hold | null;
-  /** Checks everything that delivery depends on. */
-  runChecks: () => Promise<System["checks"]["findings"]>;
-};
-
-export function systemModule(parts: Parts): Module {
-  const { app, admission, findHold, runChecks } = parts;
+/** `runChecks` checks everything that delivery depends on. */
+export function systemModule(
+  app: App,
+  runChecks: () => Promise<System["checks"]["findings"]>,
+): Module {
   const startedAt = app.clock.now();
   const readChecks = createSystemChecks({ clock: app.clock, log: app.log, run: runChecks });
 
   async function readSystem(): Promise<System> {
     const checks = await readChecks();
-    const findings = [...findingsOfHold(findHold()), ...checks.findings];
-    return { ...readState(parts, startedAt), checks: { ...checks, findings } };
+    const findings = [...findingsOfHold(transportOf(app).holdOf?.("") ?? null), ...checks.findings];
+    return { ...readState(app, startedAt), checks: { ...checks, findings } };
   }
 
   const routes = new Elysia({ name: "system-routes" })
-    .use(admission.session)
+    .use(admissionOf(app).session)
     .get("/system", async () => envelope(await readSystem()), {
       response: withErrors({ 200: Envelope(System) }),
       detail: DETAILS.getSystem,
@@ -72,8 +66,9 @@ const MAX_SITES = 100;
 /** Files whose lengths are added. A data folder has about ten. */
 const MAX_FILES = 1_000;
 
-function readState({ app, dispatcher }: Parts, startedAt: number): Omit<System, "checks"> {
+function readState(app: App, startedAt: number): Omit<System, "checks"> {
   const { config, db, folder, url } = app;
+  const dispatcher = mailDispatcher(app);
   const inProgress = dispatcher.underWay();
   const queued = db
     .select({ sum: sum(projectUsage.queuedMails) })
