@@ -8,7 +8,7 @@
  * These measurements start with an empty project: accept, accept-bodies, bounces, campaign, campaign-speed,
  * capture, deliver, deliver-direct, emails, inbox, pace, send-relay, slow, start, submission,
  * tracking, webhooks, workflows. `compose` needs no project. These need a million contacts and ten million events:
- * contacts, import, segments, track. `dashboard` needs the demonstration with 100,000 captured messages
+ * contacts, import, readers, segments, track. `dashboard` needs the demonstration with 100,000 captured messages
  * (`scripts/seed.ts --demo --scale large`); with `--scale million` it measures every page with a million contacts
  * and ten million events. `--seeded` copies that data from a folder that scripts/seed.ts
  * filled, instead of creating it. `--mails` sets the number of mails of deliver-direct, where the
@@ -37,6 +37,7 @@ import { benchInbox } from "./bench/inbox.ts";
 import { benchEmails } from "./bench/emails.ts";
 import { benchImport } from "./bench/import.ts";
 import { benchPace } from "./bench/pace.ts";
+import { benchReaders } from "./bench/readers.ts";
 import { benchSegments } from "./bench/segments.ts";
 import { benchSendRelay } from "./bench/send-relay.ts";
 import { benchSlow } from "./bench/slow.ts";
@@ -76,6 +77,7 @@ const BENCHES: Readonly<Record<string, (options: Options) => Promise<boolean>>> 
   import: benchImport,
   inbox: benchInbox,
   pace: benchPace,
+  readers: benchReaders,
   segments: benchSegments,
   "send-relay": benchSendRelay,
   submission: benchSubmission,

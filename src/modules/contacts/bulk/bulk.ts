@@ -19,7 +19,7 @@ export type FindAudience = {
   check(projectSeq: number, filter: unknown): void;
   /** The current number of contacts. */
   count(projectSeq: number, filter: unknown): Promise<number>;
-  /** The `seq` of the contacts after `afterSeq`, ascending, in slices of a few milliseconds. */
+  /** The `seq` of the contacts after `afterSeq`, ascending, some thousand at a time. */
   members(projectSeq: number, filter: unknown, afterSeq: number): AsyncIterable<readonly number[]>;
   /** Throws 404 for an unknown segment, and 409 for one that is not STATIC. */
   ensureStatic(projectSeq: number, segmentId: string): void;
