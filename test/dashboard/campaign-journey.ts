@@ -12,6 +12,8 @@ import { startWithPeople } from "./people.ts";
 /** The domain of the recipients. The mail of both domains arrives at the sink. */
 export const DOMAIN = "people.example";
 export const EDITOR = "eva@acme.example";
+/** Longer than a campaign can be undone. */
+export const START_LIMIT_MS = 30_000;
 const BROWSER = "Mozilla/5.0 (X11; Linux x64) Firefox/140.0";
 const DAY_MS = 24 * 3_600_000;
 const BUYERS_CITY = "Berlin";

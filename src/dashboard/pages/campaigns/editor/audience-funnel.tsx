@@ -48,7 +48,7 @@ export function AudienceFunnel(props: {
               <dt>{REASON_LABELS[reason]}</dt>
               <dd>
                 −{" "}
-                <WhoLink editor={editor} who={reason}>
+                <WhoLink editor={editor} who={reason} label={REASON_LABELS[reason]}>
                   {countText(excluded)}
                 </WhoLink>
               </dd>
@@ -58,7 +58,7 @@ export function AudienceFunnel(props: {
             <dt>Will get it</dt>
             <dd>
               = {data.isExact ? "" : "about "}
-              <WhoLink editor={editor} who={RECIPIENTS}>
+              <WhoLink editor={editor} who={RECIPIENTS} label="Will get it">
                 {countText(data.recipients)}
               </WhoLink>
             </dd>
@@ -75,10 +75,12 @@ type LinkProps = { editor: CampaignEditing; children: ReactNode };
  * Opens the list of these contacts, after what was typed is saved: the server lists the stored
  * audience.
  */
-function WhoLink({ editor, who, children }: LinkProps & { who: string }) {
+function WhoLink(props: LinkProps & { who: string; label: string }) {
+  const { editor, who, label, children } = props;
   return (
     <Link
       to="."
+      aria-description={label}
       search={(before: object) => ({ ...before, who })}
       activeProps={{}}
       onClick={() => void editor.saveNow()}
