@@ -22,7 +22,6 @@ import type { Module } from "./modules/module.ts";
 import { createMetrics, createReadiness } from "./readiness.ts";
 import { accountService } from "./modules/accounts/service.ts";
 import { campaignRunner } from "./modules/campaigns/runner.ts";
-import { domainService } from "./modules/domains/service.ts";
 import { segmentService } from "./modules/segments/service.ts";
 import { mailDispatcher } from "./modules/sending.ts";
 import { workflowRunner } from "./modules/workflows/workflows.ts";
@@ -71,7 +70,6 @@ export function createServer(options: AppOptions) {
     recurring,
     writer: app.writer,
     accounts: accountService(app),
-    domains: domainService(app),
     segments: segmentService(app),
     campaigns: campaignRunner(app),
     automation: workflowRunner(app).runner,

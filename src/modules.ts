@@ -12,8 +12,7 @@ import { bounceNoun } from "./modules/bounces/bounces.ts";
 import { campaignModule } from "./modules/campaigns/campaigns.ts";
 import { contactModule } from "./modules/contacts/contacts.ts";
 import { contentWorkModule } from "./modules/content-work/content-work.ts";
-import { createDomainModule } from "./modules/domains/module.ts";
-import { domainService } from "./modules/domains/service.ts";
+import { domainNoun } from "./modules/domains/operations.ts";
 import { emailModule } from "./modules/emails/emails.ts";
 import { eventNoun } from "./modules/events/events.ts";
 import { imageModule } from "./modules/images/files.ts";
@@ -90,12 +89,7 @@ function createModules(app: App): readonly Module[] {
     moduleOf(app, trackingNoun),
     moduleOf(app, retentionNoun),
     segmentModule(app),
-    createDomainModule({
-      ...app,
-      app,
-      admission: admissionOf(app),
-      domains: domainService(app),
-    }),
+    moduleOf(app, domainNoun),
     { name: "DNS client", close: async () => app.dns.close() },
     webhookModule(app),
     workflows,
@@ -125,11 +119,12 @@ function answerModule(app: App): Module {
 /** A noun as a part of one server. */
 export function moduleOf(
   app: App,
-  { name, operations, routes, connect, recurring = [], onEvent, stop, flush }: Noun,
+  { name, operations, routes, connect, recurring = [], onEvent, dueTimes = [], ...hooks }: Noun,
 ): Module {
   const admission = admissionOf(app);
   connect?.(app);
   if (onEvent !== undefined) eventLog(app).onEvent((event) => onEvent(app, event));
+  const bind = <T>(hook: ((bound: App) => T) | undefined) => hook && (() => hook(app));
   return {
     name,
     routes: [
@@ -137,7 +132,11 @@ export function moduleOf(
       ...(routes?.(app, admission) ?? []),
     ],
     recurring: recurring.map((work) => ({ ...work, run: () => work.run(app) })),
-    ...(stop === undefined ? {} : { stop: () => stop(app) }),
-    ...(flush === undefined ? {} : { flush: () => flush(app) }),
+    dueTimes: dueTimes.map((move) => (shift) => move(app, shift)),
+    wake: bind(hooks.wake),
+    start: bind(hooks.start),
+    stop: bind(hooks.stop),
+    close: bind(hooks.close),
+    flush: bind(hooks.flush),
   };
 }

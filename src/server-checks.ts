@@ -7,9 +7,9 @@
 import type { App } from "./core/app.ts";
 import { isSameSecret, readInstallationValue } from "./db/installation-values.ts";
 import type { Finding, World } from "./doctor/check.ts";
+import { domainPresenter, domainsOfProject } from "./modules/domains/domains.ts";
 import { requireReadableKeys } from "./modules/domains/keys.ts";
 import { listProjects } from "./modules/projects.ts";
-import { domainService } from "./modules/domains/service.ts";
 
 /** Longest time for one check. */
 const LIMIT_MS = 20_000;
@@ -22,7 +22,6 @@ export async function serverChecks(app: App): Promise<Finding[]> {
     import("./doctor/probes.ts"),
   ]);
   const { clock, config, db, dns, folder, secret } = app;
-  const domains = domainService(app);
   const world: World = {
     ...probes.machineWorld(config, dns),
     now: clock.now,
@@ -34,9 +33,9 @@ export async function serverChecks(app: App): Promise<Finding[]> {
     logHeldSince: async () => readInstallationValue(db, "log_held_since"),
     domains: async () =>
       listProjects(app)
-        .flatMap(({ seq }) => domains.all(seq))
+        .flatMap(({ seq }) => domainsOfProject(app, seq))
         .slice(0, MAX_DOMAINS)
-        .map(await domains.presenter()),
+        .map(await domainPresenter(app)),
   };
   return Array.fromAsync(examine(world, { checks: SERVER_CHECKS, limitMs: LIMIT_MS, clock }));
 }

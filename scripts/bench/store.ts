@@ -12,6 +12,7 @@ import { openDatabase } from "../../src/db/open.ts";
 import { findWrongUsage } from "../../src/db/usage-recount.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLog } from "../../src/lib/log.ts";
+import { prepareDomain } from "../../src/modules/domains/domains.ts";
 import { createProject, findProject } from "../../src/modules/projects.ts";
 import { BODY, SENDER, SENDER_DOMAIN, SUBJECT } from "./mail.ts";
 import { createKey } from "../../src/modules/keys.ts";
@@ -94,7 +95,7 @@ export async function waitUntilSent(
 
 /** Adds a domain that counts as verified to a project. */
 export async function addDomain(app: Server, projectSeq: number, domain: string): Promise<void> {
-  const add = await app.domains.add({ projectSeq, domain, isDeclaredVerified: true });
+  const add = await prepareDomain(app.app, { projectSeq, domain, isDeclaredVerified: true });
   await app.writer.write(() => void add());
 }
 

@@ -3,6 +3,7 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { recountUsage } from "../../src/db/usage-recount.ts";
+import { findDomain, recordsOfDomain } from "../../src/modules/domains/domains.ts";
 import { changeProject, createProject } from "../../src/modules/projects.ts";
 import { addDomain, openStore } from "../bench/store.ts";
 import { createRandom, type Random } from "../seed/random.ts";
@@ -49,9 +50,9 @@ export async function prepareContent(
       return { seq: row.seq, id: row.id, key: text };
     });
     await addDomain(app, seq, domain);
-    const row = app.domains.find(seq, domain);
+    const row = findDomain(app.app, seq, domain);
     if (row === null) throw new Error(`${domain} is missing`);
-    for (const record of app.domains.recordsOf(row)) {
+    for (const record of recordsOfDomain(app.app, row)) {
       if (record.purpose === "DKIM") records.set(record.name, record.value);
     }
     projects.push({ ...project, seq, id, key, contacts: makeContacts(seq, contacts, random) });

@@ -4,11 +4,19 @@ import { createDns } from "../protocols/dns/client.ts";
 import { systemDnsServers } from "../protocols/dns/servers.ts";
 import { isoTime, isoTimeOrNull, systemClock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
-import { silentLog } from "../lib/log.ts";
-import { createDomainChecks } from "../modules/domains/check-worker.ts";
-import { createDnsCheck, type Unanswered, unansweredOf } from "../modules/domains/dns-check.ts";
-import { createCheckRows } from "../modules/domains/check-rows.ts";
-import type { DomainRow } from "../modules/domains/service.ts";
+import { checkDomain } from "../modules/domains/checks.ts";
+import { type Unanswered, unansweredOf } from "../modules/domains/dns-check.ts";
+import {
+  domainPresenter,
+  type DomainRow,
+  domainsOfProject,
+  findDomain,
+  findInAllProjects,
+  getDomain,
+  prepareDomain,
+  removeDomain,
+  requestCheck,
+} from "../modules/domains/domains.ts";
 import { recordCommand } from "./audit.ts";
 import { type Command, type Flag, type Input, UsageError } from "./command.ts";
 import type { SettingName } from "../config/settings.ts";
@@ -44,21 +52,21 @@ export const domainAdd: Command = {
   settings: DOMAIN_SETTINGS,
   run: (input) =>
     withStore(input, async (store) => {
-      const { writer, domains, project, requireReadableKeys } = store;
+      const { writer, project, requireReadableKeys } = store;
       requireReadableKeys();
       const isDeclaredVerified = input.flags["verified"] !== undefined;
       const domain = await domainName(input);
-      const add = await domains.add({
+      const add = await prepareDomain(store, {
         projectSeq: project().seq,
         domain,
-        isDeclaredVerified: isDeclaredVerified,
+        isDeclaredVerified,
       });
       const row = await writer.write(() => {
         const added = add().row;
         recordCommand(store, "domain add", { projectSeq: added.projectSeq, objectId: added.id });
         return added;
       });
-      const shown = (await domains.presenter())(row);
+      const shown = (await domainPresenter(store))(row);
       return print(input, { domain: shown }, `${stateOf(row)}\n\n${recordsText(shown.records)}`);
     }),
 };
@@ -70,8 +78,8 @@ export const domainList: Command = {
   flags: [PROJECT_FLAG],
   settings: STORE_SETTINGS,
   run: (input) =>
-    withStore(input, async ({ domains, project }) => {
-      const all = domains.all(project().seq);
+    withStore(input, async (store) => {
+      const all = domainsOfProject(store, store.project().seq);
       const human = all.map(({ domain, status }) => `${status.padEnd(8)}  ${domain}`).join("\n");
       return print(
         input,
@@ -91,7 +99,7 @@ export const domainRecords: Command = {
   run: (input) =>
     withStore(input, async (store) => {
       store.requireReadableKeys();
-      const present = await store.domains.presenter();
+      const present = await domainPresenter(store);
       const { records } = present(await rowOf(input, store));
       return print(input, { records }, recordsText(records));
     }),
@@ -118,7 +126,7 @@ export const domainRemove: Command = {
       const { projectSeq, id, domain } = await rowOf(input, store);
       await store.writer.write(() => {
         recordCommand(store, "domain remove", { projectSeq, objectId: id });
-        return store.domains.remove(projectSeq, id)();
+        removeDomain(store, projectSeq, id);
       });
       return print(input, { removed: domain }, `${domain} is removed.`);
     }),
@@ -126,25 +134,14 @@ export const domainRemove: Command = {
 
 async function verify(input: Input, store: Store): Promise<number> {
   store.requireReadableKeys();
-  const { config, db, domains, writer } = store;
-  const clock = systemClock;
-  const dns = createDns({ servers: config.dns ?? systemDnsServers(), clock });
-  const checkRows = createCheckRows({ db, clock });
-  const checkDns = createDnsCheck(dns);
-  const checks = createDomainChecks({
-    domains,
-    checkRows,
-    checkDns,
-    writer,
-    clock,
-    log: silentLog,
-    pageOf: () => store.url,
-  });
+  const { config, writer } = store;
+  const dns = createDns({ servers: config.dns ?? systemDnsServers(), clock: systemClock });
   const { projectSeq, id } = await rowOf(input, store);
-  const check = await checks.check(await writer.write(domains.requestCheck(projectSeq, id)));
+  const requested = await writer.write(() => requestCheck(store, projectSeq, id));
+  const { found: check } = await checkDomain({ ...store, dns }, requested);
   dns.close();
-  const row = domains.get(projectSeq, id);
-  const shown = (await domains.presenter())(row);
+  const row = getDomain(store, projectSeq, id);
+  const shown = (await domainPresenter(store))(row);
   const unanswered = unansweredOf(check);
   const isKeyUnknown = unanswered.some(({ record }) => record.required);
   const state = isKeyUnknown ? unknownState(row) : stateOf(row);
@@ -169,14 +166,14 @@ function unknownState(row: DomainRow): string {
     : `${failure} State at ${isoTime(lastCheckedAt)}: ${stateOf(row)}`;
 }
 
-async function rowOf(input: Input, { domains, project }: Store): Promise<DomainRow> {
+async function rowOf(input: Input, store: Store): Promise<DomainRow> {
   const domain = await domainName(input);
   const isNamed = input.flags["project"] !== undefined;
   if (isNamed) {
-    const own = domains.find(project().seq, domain);
+    const own = findDomain(store, store.project().seq, domain);
     if (own !== null) return own;
   } else {
-    const [row, other] = domains.findAll(domain);
+    const [row, other] = findInAllProjects(store, domain);
     if (other !== undefined) throw new UsageError(`several projects have ${domain}: add --project`);
     if (row !== undefined) return row;
   }

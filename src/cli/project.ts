@@ -1,5 +1,6 @@
 /** The commands `mailstead project create`, `list`, `set`, `disable` and `enable`. */
 
+import { findDomain } from "../modules/domains/domains.ts";
 import { createKey } from "../modules/keys.ts";
 import { changeByCommand, recordCommand } from "./audit.ts";
 import { TRACKING_MODES } from "../db/schema/projects.ts";
@@ -104,7 +105,7 @@ export const projectSet: Command = {
   run: async (input) => {
     const fields = settingsIn(input);
     return withStore(input, async (store) => {
-      const { config, domains, writer } = store;
+      const { config, writer } = store;
       const project = resolveProject(store, input.positionals[0] ?? null, commandText("set"));
       const changed = await writer.write(() => {
         const { seq: projectSeq, id: objectId } = project;
@@ -122,7 +123,8 @@ export const projectSet: Command = {
       ];
       const domain =
         fields.sender === undefined || sender === null ? null : domainOf(sender.address);
-      if (domain !== null && config.requireVerifiedDomain && !domains.isVerified(seq, domain)) {
+      const isVerified = domain === null || findDomain(store, seq, domain)?.status === "VERIFIED";
+      if (config.requireVerifiedDomain && !isVerified) {
         lines.push(
           `The domain ${domain} is not verified for this project. Mail from it is refused until`,
         );

@@ -3,6 +3,8 @@
 import { withMailpitAliases } from "../config/mailpit-variables.ts";
 import { type Config, SETTINGS } from "../config/settings.ts";
 import { hasInstallation } from "../db/folder.ts";
+import { findInAllProjects } from "../modules/domains/domains.ts";
+import { readSigner } from "../modules/domains/keys.ts";
 import type { Outcome } from "../outbox/outcome.ts";
 import { systemClock } from "../lib/clock.ts";
 import { createDns } from "../protocols/dns/client.ts";
@@ -155,9 +157,9 @@ async function compose(
  */
 async function findSigner(input: Input, config: Config, domain: string): Promise<Signer | null> {
   if (!hasInstallation(config.data) || isSignedByRelay(config)) return null;
-  return withStore(input, async ({ domains }) => {
-    const [found] = domains.findAll(domain);
-    return found === undefined ? null : domains.signerOf(found.projectSeq, domain);
+  return withStore(input, async (store) => {
+    const [found] = findInAllProjects(store, domain);
+    return found === undefined ? null : readSigner(store, found);
   });
 }
 

@@ -19,14 +19,10 @@ import { migrate, pendingMigrations } from "../db/migrate.ts";
 import type { Db } from "../db/open.ts";
 import { openStoredDatabase } from "../db/open-stored.ts";
 import { createWriter } from "../db/writer.ts";
-import { createCursors } from "../http/cursor.ts";
-import { createListPage } from "../http/pagination.ts";
 import { systemClock } from "../lib/clock.ts";
-import { deriveKey } from "../lib/crypto.ts";
 import { silentLog } from "../lib/log.ts";
 import { generateDkimKeys } from "../protocols/dkim/keys.ts";
-import { createDkimKeys, dkimSealKey, requireReadableKeys } from "../modules/domains/keys.ts";
-import { createDomains } from "../modules/domains/service.ts";
+import { requireReadableKeys } from "../modules/domains/keys.ts";
 import { type Accounts, createAccounts } from "../modules/accounts/service.ts";
 import { type ProjectRow, resolveProject } from "../modules/projects.ts";
 import { readStoredSettings, type StoredSettings, storedSettingsOf } from "../stored-settings.ts";
@@ -59,14 +55,18 @@ const PROJECT_USAGE = `--${PROJECT_FLAG.name} ${PROJECT_FLAG.placeholder}`;
  * It is no App: a command reads few settings, so the others would have their defaults instead of the
  * values of the server.
  */
-export type Store = Pick<App, "db" | "clock" | "writer"> & {
+export type Store = Pick<
+  App,
+  "db" | "clock" | "writer" | "secret" | "makeDkimKeys" | "references"
+> & {
   /** The settings that the command reads itself; the others have their defaults. */
   config: Config;
   /** Base of the links to the server. */
   url: string;
   folder: DataFolder;
   accounts: Accounts;
-  domains: ReturnType<typeof createDomains>;
+  /** What the DNS records of domains depend on. */
+  installation: StoredSettings["installation"];
   /** The project that `--project` names, or the only one. */
   project: () => ProjectRow;
   /** Throws if the secret is not the one that stored keys were sealed with. */
@@ -128,7 +128,10 @@ async function useStore<T>(input: Input, config: Config, use: Use<T>): Promise<T
       clock,
       writer: createWriter(db, silentLog),
       accounts: openAccounts(db, folder.secret, url),
-      domains: openDomains(db, folder.secret, installation),
+      secret: folder.secret,
+      makeDkimKeys: generateDkimKeys,
+      references: createReferences(),
+      installation,
       project: () => resolveProject({ db }, input.flags["project"] ?? null, PROJECT_USAGE),
       requireReadableKeys: () => requireReadableKeys(db, folder.secret),
     });
@@ -145,23 +148,6 @@ function openAccounts(db: Db, secret: string, url: string): Accounts {
     secret,
     url,
     findSender: () => null,
-  });
-}
-
-function openDomains(
-  db: Db,
-  secret: string,
-  installation: StoredSettings["installation"],
-): Store["domains"] {
-  const sealKey = dkimSealKey(secret);
-  return createDomains({
-    references: createReferences(),
-    db,
-    clock: systemClock,
-    listPage: createListPage(createCursors(deriveKey(secret, "cursors"))),
-    keys: createDkimKeys({ db, clock: systemClock, sealKey, makePairs: generateDkimKeys }),
-    installation,
-    isReceiving: false, // A command sends no mail of a project.
   });
 }
 

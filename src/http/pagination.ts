@@ -50,7 +50,7 @@ type ListQuery = { scope: string; query: PageQuery };
  * the page shows, which tells if another page follows. `present` shows the rows of the page as the
  * API does.
  */
-export type ListPage = <Row, Item, Total extends number | null = number>(
+type ListPage = <Row, Item, Total extends number | null = number>(
   list: ListQuery,
   read: (request: PageRequest) => PageRows<Row, Total> | Promise<PageRows<Row, Total>>,
   present: (rows: readonly Row[]) => Item[] | Promise<Item[]>,

@@ -11,7 +11,8 @@ import { createSlicedRun, nextIteration } from "../lib/yield.ts";
 import type { Composer } from "../outbox/compose/composer.ts";
 import { compiledTemplates } from "../render/template/cache.ts";
 import { renderCost } from "./campaigns/render-cost.ts";
-import { domainService, signerOf } from "./domains/service.ts";
+import { returnPathHost } from "./domains/domains.ts";
+import { signerOf } from "./domains/keys.ts";
 
 export const mailComposer = perApp((app: App): Composer => {
   let composer: Composer | null = null;
@@ -31,7 +32,7 @@ export const mailComposer = perApp((app: App): Composer => {
       log,
       templateCache: compiledTemplates(app),
       signerOf: (projectSeq, domain) => signerOf(app, projectSeq, domain),
-      bounceHostOf: domainService(app).bounceHostOf,
+      bounceHostOf: (projectSeq, domain) => returnPathHost(app, projectSeq, domain),
       noteTooSlow: cost.noteTooSlow,
       isTooCostly: cost.isStopped,
       runInSlices: createSlicedRun(),

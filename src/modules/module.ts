@@ -18,17 +18,17 @@ export type Module = {
   /** The same for times from which lifetimes of hours count. */
   lifetimes?: readonly ((byMs: number) => void)[];
   /** Polls for due work after the clock was set. */
-  wake?: () => void;
+  wake?: (() => void) | undefined;
   /** Starts its work. The modules start in the order of the list. */
-  start?: () => Promise<void>;
+  start?: (() => Promise<void>) | undefined;
   /** Ends requests that last long. Called before the server waits for the requests under way. */
   endRequests?: () => void;
   /** Ends its work. The modules stop in the reverse order; also after a storage fault. */
-  stop?: () => Promise<void>;
+  stop?: (() => Promise<void>) | undefined;
   /** Waits for work that `stop` let end, then closes sockets. Also called after a storage fault. */
-  close?: () => Promise<void>;
+  close?: (() => Promise<void>) | undefined;
   /** Writes state that is only in memory. Called after all modules closed, unless storage failed. */
-  flush?: () => Promise<void>;
+  flush?: (() => Promise<void>) | undefined;
 };
 
 /** What a noun adds to the server. Its functions get the application. */
@@ -42,6 +42,10 @@ export type Noun = {
   recurring?: readonly (Omit<RecurringWork, "run"> & { run: (app: App) => Promise<unknown> })[];
   /** Part of a change: called with every event, after the handlers of nouns before it in the list. */
   onEvent?: (app: App, event: EventInput) => void;
+  dueTimes?: readonly ((app: App, shift: DueShift) => void)[];
+  wake?: (app: App) => void;
+  start?: (app: App) => Promise<void>;
   stop?: (app: App) => Promise<void>;
+  close?: (app: App) => Promise<void>;
   flush?: (app: App) => Promise<void>;
 };

@@ -19,7 +19,7 @@ import { domainOf } from "../protocols/mime/address.ts";
 import { campaignHandlers } from "./campaigns/event-handlers.ts";
 import { campaignLifecycle } from "./campaigns/lifecycle.ts";
 import { mailComposer } from "./composer.ts";
-import { domainService, isSenderVerified } from "./domains/service.ts";
+import { isSenderVerified, returnPathHost } from "./domains/domains.ts";
 import { sentMail } from "./inboxes/sent-mail.ts";
 import type { Module } from "./module.ts";
 import { pageUrl } from "./projects.ts";
@@ -120,7 +120,7 @@ function returnPathOf(
   app: App,
   mail: { id: string; projectSeq: number; fromAddress: string },
 ): string {
-  const host = domainService(app).bounceHostOf(mail.projectSeq, domainOf(mail.fromAddress));
+  const host = returnPathHost(app, mail.projectSeq, domainOf(mail.fromAddress));
   const path = host === null ? null : makeReturnPath(app.returnPathKey, mail.id, host);
   return path ?? mail.fromAddress;
 }

@@ -2,6 +2,7 @@
 
 import { cannotListen } from "../config/listen-error.ts";
 import { describeError } from "../lib/log.ts";
+import { isBounceHost } from "../modules/domains/domains.ts";
 import type { Module } from "../modules/module.ts";
 import { domainOf, parseAddress } from "../protocols/mime/address.ts";
 import { type Certificate, createCertificateFiles, selfSignedCertificate } from "./certificate.ts";
@@ -13,7 +14,6 @@ import { inboxService } from "../modules/inboxes/service.ts";
 import { messageIntake } from "../modules/inboxes/messages/intake.ts";
 import { inboundReceiving, inboundTargets } from "../modules/inbound-routes/inbound-routes.ts";
 import { isReportAddress, processReport } from "../modules/bounces/bounces.ts";
-import { domainService } from "../modules/domains/service.ts";
 
 /** Local parts that each server that receives mail has (RFC 5321 §4.5.1, RFC 2142 §4). */
 const POSTMASTERS: readonly string[] = ["postmaster", "abuse"];
@@ -40,8 +40,7 @@ function createInboundModule(app: App): Module {
     const parsed = parseAddress(text);
     const isPostmaster = parsed.ok && POSTMASTERS.includes(parsed.local);
     const host = parsed.ok ? domainOf(parsed.address) : "";
-    const isOwnName =
-      host === config.hostname.toLowerCase() || domainService(app).isBounceHost(host);
+    const isOwnName = host === config.hostname.toLowerCase() || isBounceHost(app, host);
     if (isPostmaster && isOwnName) return { kind: "postmaster" };
     const target = targets.find(text);
     if (target !== null || !isPostmaster) return target;

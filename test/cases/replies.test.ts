@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import path from "node:path";
+import { prepareDomain } from "../../src/modules/domains/domains.ts";
 import { relayTransport } from "../../src/outbox/transports/relay.ts";
 import type { Relay } from "../../src/protocols/smtp/relay-url.ts";
 import { silentLog } from "../../src/lib/log.ts";
@@ -238,7 +239,7 @@ describe("mail goes to a relay with signatures only if they survive there", () =
     };
     const { t, server } = await setUp({}, url);
     const added = { projectSeq: t.project.seq, domain: "signed.example", isDeclaredVerified: true };
-    await t.app.writer.write(await t.app.domains.add(added));
+    await t.app.writer.write(await prepareDomain(t.app.app, added));
     const mail = { from: "a@signed.example", to: "b@q.example", subject: "Hi", body: "<p>Hi</p>" };
     await t.call("POST", "/v1/send", mail);
     await waitUntil(() => server.bodies.length === 1);

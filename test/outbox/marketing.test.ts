@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { dkimVerify } from "mailauth/lib/dkim/verify";
+import { prepareDomain } from "../../src/modules/domains/domains.ts";
 import { valueAt, listAt, stringAt } from "../support/json.ts";
 import { type Mailing, mailingOf, type Received } from "../support/mailing.ts";
 import { projectPerTest } from "../support/project-per-test.ts";
@@ -34,7 +35,7 @@ describe("a marketing mail", () => {
   test("has its unsubscription headers signed, as an independent verifier confirms", async () => {
     const { t, send } = await start();
     const projectSeq = t.project.seq;
-    const add = await t.app.domains.add({
+    const add = await prepareDomain(t.app.app, {
       projectSeq,
       domain: "signed.example",
       isDeclaredVerified: true,

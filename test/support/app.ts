@@ -7,6 +7,7 @@ import { readConfig } from "../../src/config/read.ts";
 import type { Config } from "../../src/config/settings.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import type { Db } from "../../src/db/open.ts";
+import { prepareDomain } from "../../src/modules/domains/domains.ts";
 import { createProject, findProject } from "../../src/modules/projects.ts";
 import type { Transport } from "../../src/outbox/outcome.ts";
 import type { Dns } from "../../src/protocols/dns/client.ts";
@@ -252,6 +253,6 @@ async function makeProject(app: Server, name: string) {
 
 /** Adds a domain that counts as verified by the operator, without DNS checks. */
 export async function addDomain(app: Server, projectSeq: number, domain: string): Promise<void> {
-  const add = await app.domains.add({ projectSeq, domain, isDeclaredVerified: true });
+  const add = await prepareDomain(app.app, { projectSeq, domain, isDeclaredVerified: true });
   await app.writer.write(() => void add());
 }

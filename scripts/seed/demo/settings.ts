@@ -2,6 +2,7 @@
 
 import type { Server } from "../../../src/app.ts";
 import type { Db } from "../../../src/db/open.ts";
+import { prepareDomain } from "../../../src/modules/domains/domains.ts";
 import type { EmailStore } from "../../../src/outbox/enqueue.ts";
 import { isRecord } from "../../../src/http/validation.ts";
 import { stringAt, valueAt } from "../../../test/support/json.ts";
@@ -42,7 +43,7 @@ export async function addDomains({
   for (const { domain, status, days } of DOMAINS) {
     clock.set(untilMs - days * DAY_MS);
     const isDeclaredVerified = status === "VERIFIED";
-    const add = await app.domains.add({ projectSeq, domain, isDeclaredVerified });
+    const add = await prepareDomain(app.app, { projectSeq, domain, isDeclaredVerified });
     const { id } = (await app.writer.write(() => add())).row;
     const records = valueAt(await api.call("GET", `/domains/${id}`), "data.records");
     const findings = JSON.stringify(findingsOf(records, status));

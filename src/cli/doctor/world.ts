@@ -11,9 +11,14 @@ import { openDatabase } from "../../db/open.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { silentLog } from "../../lib/log.ts";
 import { intervalOf } from "../../lib/recurring.ts";
+import {
+  domainPresenter,
+  domainsOfProject,
+  recordsOfDomain,
+} from "../../modules/domains/domains.ts";
 import { listProjects } from "../../modules/projects.ts";
 import type { Dns } from "../../protocols/dns/client.ts";
-import { createDnsCheck } from "../../modules/domains/dns-check.ts";
+import { checkDns } from "../../modules/domains/dns-check.ts";
 import type { Domain } from "../../modules/domains/model.ts";
 import type { Input } from "../command.ts";
 import { hostInUrl } from "../../installation.ts";
@@ -73,15 +78,12 @@ async function readMetrics({ metrics }: Config): Promise<string | null> {
 
 /** Checks the records of the domains in the DNS, without storing the results. */
 function checkDomainsNow(input: Input, dns: Dns): Promise<Domain[]> {
-  const checkDns = createDnsCheck(dns);
   return withStore(input, async (store) => {
-    const { domains } = store;
-    const present = await domains.presenter();
-    const rows = listProjects(store).flatMap(({ seq }) => domains.all(seq));
+    const present = await domainPresenter(store);
+    const rows = listProjects(store).flatMap(({ seq }) => domainsOfProject(store, seq));
     return Promise.all(
       rows.slice(0, MAX_DOMAINS).map(async (row) => {
-        const records = domains.recordsOf(row);
-        const results = await checkDns(row.domain, records);
+        const results = await checkDns(dns, row.domain, recordsOfDomain(store, row));
         const findings = results.flatMap(({ finding }) => finding ?? []);
         return present({ ...row, findings: JSON.stringify(findings) });
       }),

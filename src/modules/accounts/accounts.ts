@@ -7,6 +7,7 @@ import type { App } from "../../core/app.ts";
 import { clientAddressReader } from "../../http/client-address.ts";
 import { createSessionCookies } from "../../http/session-cookie.ts";
 import type { Signer } from "../../protocols/dkim/sign.ts";
+import { signerOf } from "../domains/keys.ts";
 import type { Module } from "../module.ts";
 import { listProjects } from "../projects.ts";
 import { createAcceptance } from "./acceptance.ts";
@@ -28,7 +29,6 @@ import { announcements } from "../../events/announcements.ts";
 import { localAccessOf } from "../../http/local-access.ts";
 import { transportOf } from "../../outbox/transports/create-transport.ts";
 import { bodiesOf } from "../../http/body.ts";
-import { signerOf } from "../domains/service.ts";
 import { accountService } from "./service.ts";
 import { serverFacts } from "./state.ts";
 

@@ -2,7 +2,7 @@
 
 import type { App } from "../../core/app.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
-import { isSenderVerified } from "../domains/service.ts";
+import { isSenderVerified } from "../domains/domains.ts";
 import { listProjects } from "../projects.ts";
 import type { FindSender } from "./account-mails.ts";
 

@@ -23,7 +23,7 @@ import type { CampaignRow } from "./present.ts";
 import type { App } from "../../core/app.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { campaignLog } from "./log.ts";
-import { isSenderVerified } from "../domains/service.ts";
+import { isSenderVerified } from "../domains/domains.ts";
 
 /** Mails cancelled in one change: about ten milliseconds of work. */
 const SLICE = 250;

@@ -4,12 +4,11 @@
 
 import { includesRole, type Role } from "../../http/roles.ts";
 import { AppError, REQUIRED, validationError } from "../../lib/errors.ts";
+import { isSenderVerified, senderNotVerified } from "../domains/domains.ts";
 import { type CampaignRow, missingOf } from "./present.ts";
 import type { App } from "../../core/app.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
-import { isSenderVerified } from "../domains/service.ts";
 import { normalizedAddress } from "../../http/formats.ts";
-import { senderNotVerified } from "../domains/service.ts";
 
 /** Throws 422 with each field that the campaign still needs. */
 export function requireComplete(campaign: CampaignRow): void {

@@ -4,7 +4,7 @@ import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { adviceFor, type Finding, findingFor, parseFindings } from "./findings.ts";
 import type { Domain } from "./model.ts";
 import type { ExpectedRecord } from "./records.ts";
-import type { DomainRow } from "./service.ts";
+import type { DomainRow } from "./domains.ts";
 
 /** Why a domain is not verified although its records are in the DNS. */
 const TAKEN = " Another project of this server has this domain verified: remove it there first.";

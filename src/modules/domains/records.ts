@@ -31,7 +31,9 @@ export type Installation = {
  * records only if all are public. Behind network address translation the public addresses are
  * unknown, so the records name the host instead.
  */
-export function installationOf(config: Pick<Config, "transport" | "relayUrl" | "hostname" | "sourceAddresses">): Installation {
+export function installationOf(
+  config: Pick<Config, "transport" | "relayUrl" | "hostname" | "sourceAddresses">,
+): Installation {
   const { transport, relayUrl, hostname, sourceAddresses } = config;
   const isAllPublic = sourceAddresses.every(isPublicAddress);
   return {

@@ -1,6 +1,6 @@
 /** Computes the status of a domain after a DNS check, and when the next check is due. Pure. */
 
-import type { DomainRow } from "./service.ts";
+import type { DomainRow } from "./domains.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -15,7 +15,7 @@ import { isoTime } from "../../lib/clock.ts";
 import type { EmailStore, SharedMessage } from "../../outbox/enqueue.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
 import type { Contacts } from "../contacts/service.ts";
-import { type Domains, senderNotVerified } from "../domains/service.ts";
+import { isDomainVerified, senderNotVerified } from "../domains/domains.ts";
 import { ensureQueue } from "../quotas.ts";
 import { getTemplate, type TemplateRow } from "../templates.ts";
 import { bodyToSend } from "../templates/assembled.ts";
@@ -40,7 +40,6 @@ type Accepted = {
 type AcceptDeps = DraftDeps & {
   app: App;
   contacts: Contacts;
-  domains: Domains;
   events: EventLog;
   store: EmailStore;
   requireVerifiedDomain: boolean;
@@ -91,7 +90,7 @@ export function createAccept(deps: AcceptDeps) {
   /** Throws 403 unless exactly the sender's domain is verified (docs/interface.md#send). */
   function requireVerified(project: Project, sender: MailSender): void {
     const domain = domainOf(sender.address);
-    if (!deps.requireVerifiedDomain || deps.domains.isVerified(project.seq, domain)) return;
+    if (!deps.requireVerifiedDomain || isDomainVerified(deps.app, project.seq, domain)) return;
     throw senderNotVerified(domain);
   }
 

@@ -13,7 +13,6 @@ import { transportOf } from "../../outbox/transports/create-transport.ts";
 import { admissionOf } from "../admission.ts";
 import { mailComposer } from "../composer.ts";
 import { contactService } from "../contacts/service.ts";
-import { domainService } from "../domains/service.ts";
 import { mailParser } from "../inboxes/parsing/parser.ts";
 import type { Module } from "../module.ts";
 import { createAccept } from "./accept.ts";
@@ -34,7 +33,6 @@ export const emailModule = perApp((app: App): Module => {
     bodies: bodiesOf(app),
     composer: mailComposer(app),
     contacts: contactService(app),
-    domains: domainService(app),
     events: eventLog(app),
     messages: mailParser(app),
     store: emailStore(app),

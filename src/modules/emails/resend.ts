@@ -11,7 +11,7 @@ import { newId } from "../../lib/id.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
 import type { LeasedMail } from "../../outbox/lease-rows.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
-import { type Domains, senderNotVerified } from "../domains/service.ts";
+import { isDomainVerified, senderNotVerified } from "../domains/domains.ts";
 import { ensureQueue } from "../quotas.ts";
 import { suppressionReason } from "../suppressions.ts";
 import { TRANSACTIONAL_PRIORITY, unsubscribed } from "./commit.ts";
@@ -25,12 +25,11 @@ export function createResend(deps: {
   app: App;
   clock: Clock;
   contents: Pick<EmailContents, "find" | "subjectOf">;
-  domains: Domains;
   records: Pick<EmailRecords, "get">;
   requireVerifiedDomain: boolean;
   store: EmailStore;
 }) {
-  const { app, clock, contents, domains, records, store } = deps;
+  const { app, clock, contents, records, store } = deps;
 
   /**
    * Renders the subject, which a mail of a campaign has not stored, and returns the change. Both throw
@@ -84,7 +83,7 @@ export function createResend(deps: {
     if (to === null) throw new Error("a mail with its content has a recipient");
     const domain = domainOf(fromAddress);
     const isOurs = envelopeFrom === null && deps.requireVerifiedDomain;
-    if (isOurs && !domains.isVerified(projectSeq, domain)) throw senderNotVerified(domain);
+    if (isOurs && !isDomainVerified(app, projectSeq, domain)) throw senderNotVerified(domain);
     if (isMarketing && !isSubscribed && !isTest) throw unsubscribed(to);
     if (suppressionReason(app, projectSeq, to) !== null) throw suppressed(to);
     return to;

@@ -9,12 +9,9 @@ import { submittedStore } from "../../outbox/submitted.ts";
 import { admissionOf } from "../admission.ts";
 import { contactRemoval } from "../contacts/remove.ts";
 import { contactService } from "../contacts/service.ts";
-import { createMxLookup } from "../domains/mx-lookup.ts";
-import { domainService } from "../domains/service.ts";
 import { arrivalMemory } from "../inboxes/messages/memory.ts";
 import { mailParser } from "../inboxes/parsing/parser.ts";
 import type { Module } from "../module.ts";
-import { createRouteCheck } from "./mx-check.ts";
 import { createReceiving } from "./receive.ts";
 import { receivedMailRoutes } from "./received-routes.ts";
 import { createReceivingLimits } from "./receiving-limits.ts";
@@ -28,16 +25,14 @@ import { createTargets } from "./targets.ts";
 
 const receivedRows = perApp(({ db }: App) => createReceivedRows(db));
 
-const inboundRoutesOf = perApp((app: App) =>
-  createInboundRoutes({ ...app, domains: domainService(app) }),
-);
+const inboundRoutesOf = perApp((app: App) => createInboundRoutes({ ...app, app }));
 
 /** What an address receives. */
 export const inboundTargets = perApp((app: App) =>
   createTargets({
     rows: receivedRows(app),
     routes: inboundRoutesOf(app),
-    domains: domainService(app),
+    app,
     key: deriveKey(app.secret, "forwarded senders"),
     clock: app.clock,
   }),
@@ -69,15 +64,10 @@ export const inboundRouteModule = perApp((app: App): Module => {
   const retention = createReceivedRetention({ ...app, rows, remove });
   contactRemoval(app).onRemove(rows.forget);
   const deps = { ...app, app, admission: admissionOf(app) };
-  const checkRoute = createRouteCheck({
-    ...deps,
-    domains: domainService(app),
-    findMx: createMxLookup(app.dns, app.config.hostname),
-  });
   return {
     name: "inbound routes",
     routes: [
-      inboundRouteRoutes({ ...deps, inboundRoutes, checkRoute }),
+      inboundRouteRoutes({ ...deps, inboundRoutes }),
       receivedMailRoutes({ ...deps, rows, remove, parser: mailParser(app) }),
     ],
     recurring: [{ name: "received mails", pattern: "0 * * * * *", run: retention.run }],

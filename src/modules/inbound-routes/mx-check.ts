@@ -1,33 +1,29 @@
 /** Checks that a project may receive the mail of a domain, before a route is added. */
 
-import type { Config } from "../../config/settings.ts";
+import type { App } from "../../core/app.ts";
 import { AppError } from "../../lib/errors.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
-import type { Domains } from "../domains/service.ts";
-
-export type CheckRoute = (projectSeq: number, address: string) => Promise<void>;
+import { findDomainOwner, isBounceHost } from "../domains/domains.ts";
+import { findMx } from "../domains/mx-lookup.ts";
 
 /**
- * Returns a function that throws 409 unless the domain of the address, or a domain above it, is
- * verified in the project, and its mail goes to this server first.
+ * Throws 409 unless the domain of the address, or a domain above it, is verified in the project, and its
+ * mail goes to this server first.
  */
-export function createRouteCheck(deps: {
-  config: Pick<Config, "inbound" | "hostname">;
-  domains: Pick<Domains, "ownerOf" | "isBounceHost">;
-  findMx: (domain: string) => Promise<{ status: string; found: readonly string[] }>;
-}): CheckRoute {
-  const { config, domains } = deps;
-
-  return async (projectSeq, address) => {
-    const domain = domainOf(address);
-    if (config.inbound === null) throw notListening();
-    if (domain === config.hostname.toLowerCase() || domains.isBounceHost(domain)) {
-      throw reserved(domain);
-    }
-    if (domains.ownerOf(domain)?.projectSeq !== projectSeq) throw notVerified(domain);
-    const { status, found } = await deps.findMx(domain);
-    if (status !== "OK") throw mxElsewhere({ domain, found, hostname: config.hostname });
-  };
+export async function ensureMailComesHere(
+  app: App,
+  projectSeq: number,
+  address: string,
+): Promise<void> {
+  const { config } = app;
+  const domain = domainOf(address);
+  if (config.inbound === null) throw notListening();
+  if (domain === config.hostname.toLowerCase() || isBounceHost(app, domain)) {
+    throw reserved(domain);
+  }
+  if (findDomainOwner(app, domain)?.projectSeq !== projectSeq) throw notVerified(domain);
+  const { status, found } = await findMx(app, domain);
+  if (status !== "OK") throw mxElsewhere({ domain, found, hostname: config.hostname });
 }
 
 function notListening(): AppError {

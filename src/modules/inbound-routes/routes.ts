@@ -19,7 +19,7 @@ import {
 import { normalizedAddress } from "../../http/formats.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { fieldError } from "../../lib/errors.ts";
-import type { CheckRoute } from "./mx-check.ts";
+import { ensureMailComesHere } from "./mx-check.ts";
 import { InboundRoute, InboundRouteInput } from "./model.ts";
 import { inboundRouteOperations } from "./operations.ts";
 import { type InboundRoutes, listInboundRoutes } from "./service.ts";
@@ -28,9 +28,8 @@ export function inboundRouteRoutes(deps: {
   app: App;
   admission: Admission;
   inboundRoutes: InboundRoutes;
-  checkRoute: CheckRoute;
 }) {
-  const { app, admission, inboundRoutes, checkRoute } = deps;
+  const { app, admission, inboundRoutes } = deps;
 
   /** The address to forward to; null for the event alone. Throws 422 unless it is one of both. */
   function forwardTo(address: string, action: { webhook?: true; forward?: string }): string | null {
@@ -59,7 +58,7 @@ export function inboundRouteRoutes(deps: {
         once(async () => {
           const address = normalizedAddress(body.address);
           const route = { address, forwardTo: forwardTo(address, body.action) };
-          await checkRoute(project.seq, address);
+          await ensureMailComesHere(app, project.seq, address);
           const add = inboundRoutes.add(project.seq, route);
           return () => ({ status: 201, body: envelope(inboundRoutes.present(add())) });
         }),

@@ -17,7 +17,7 @@ import { type Clock, isoTime } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import { domainOf, parseAddress } from "../../protocols/mime/address.ts";
-import type { Domains } from "../domains/service.ts";
+import { findDomainOwner } from "../domains/domains.ts";
 import type { InboundRoute } from "./model.ts";
 
 type RouteRow = typeof inboundRoutes.$inferSelect;
@@ -26,12 +26,8 @@ export type InboundRoutes = ReturnType<typeof createInboundRoutes>;
 /** The local part of a route for all addresses of its domain. */
 const ANY = "*";
 
-export function createInboundRoutes(deps: {
-  db: Db;
-  clock: Clock;
-  domains: Pick<Domains, "ownerOf">;
-}) {
-  const { db, clock, domains } = deps;
+export function createInboundRoutes(deps: { db: Db; clock: Clock; app: App }) {
+  const { app, db, clock } = deps;
 
   function findByAddress(address: string): RouteRow | null {
     const match = eq(inboundRoutes.address, address);
@@ -40,7 +36,7 @@ export function createInboundRoutes(deps: {
 
   /** A route counts only while its project has the verified domain. */
   function isValid({ domain, projectSeq }: RouteRow): boolean {
-    return domains.ownerOf(domain)?.projectSeq === projectSeq;
+    return findDomainOwner(app, domain)?.projectSeq === projectSeq;
   }
 
   return {

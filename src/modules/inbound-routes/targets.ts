@@ -1,9 +1,10 @@
 /** Finds what a recipient of received mail stands for, and gathers the recipients of one message. */
 
+import type { App } from "../../core/app.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
 import { forwardedSender, hasSrsForm, reverseSender } from "../../protocols/srs/srs.ts";
-import type { Domains } from "../domains/service.ts";
+import { findDomainOwner, isBounceHost, returnPathHost } from "../domains/domains.ts";
 import type { ReceivedRows } from "./rows.ts";
 import type { InboundRoutes } from "./service.ts";
 
@@ -36,16 +37,16 @@ const MAX_BOUNCES = 5;
 export function createTargets(deps: {
   rows: Pick<ReceivedRows, "findForwarded">;
   routes: Pick<InboundRoutes, "find" | "projectOf">;
-  domains: Pick<Domains, "isBounceHost" | "ownerOf" | "bounceHostOf">;
+  app: App;
   key: Uint8Array;
   clock: Pick<Clock, "now">;
 }) {
-  const { rows, routes, domains, key, clock } = deps;
+  const { app, rows, routes, key, clock } = deps;
 
   /** The project whose forwarded mail has senders of this host. */
   function projectOfHost(host: string): number | null {
-    if (!domains.isBounceHost(host)) return routes.projectOf(host);
-    return domains.ownerOf(host)?.projectSeq ?? null;
+    if (!isBounceHost(app, host)) return routes.projectOf(host);
+    return findDomainOwner(app, host)?.projectSeq ?? null;
   }
 
   function returned(address: string): RecipientTarget | null {
@@ -84,8 +85,8 @@ export function createTargets(deps: {
       { projectSeq, host }: Targets,
       { sender, number }: { sender: string; number: number },
     ): string {
-      const owner = domains.ownerOf(host)?.domain ?? host;
-      const bounceHost = domains.bounceHostOf(projectSeq, owner) ?? host;
+      const owner = findDomainOwner(app, host)?.domain ?? host;
+      const bounceHost = returnPathHost(app, projectSeq, owner) ?? host;
       const forwarded = { project: projectSeq, host: bounceHost, number, at: clock.now() };
       return forwardedSender(key, sender, forwarded) ?? "";
     },

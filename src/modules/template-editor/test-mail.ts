@@ -20,7 +20,7 @@ import { domainOf } from "../../protocols/mime/address.ts";
 import { mergeVariables } from "../../render/variables.ts";
 import { type JsonObject, parseData, resolvedData } from "../contacts/data.ts";
 import { type ContactRow, getContact } from "../contacts/service.ts";
-import { senderNotVerified } from "../domains/service.ts";
+import { isSenderVerified, senderNotVerified } from "../domains/domains.ts";
 import type { Noun } from "../module.ts";
 import { renderSubject } from "../previews.ts";
 import { ensureQueue } from "../quotas.ts";
@@ -29,7 +29,6 @@ import { getTemplate, type TemplateRow } from "../templates.ts";
 import { bodyToSend } from "../templates/assembled.ts";
 import { keepVersion } from "../templates/versions.ts";
 import { transportOf } from "../../outbox/transports/create-transport.ts";
-import { isSenderVerified } from "../domains/service.ts";
 import { contactService } from "../contacts/service.ts";
 import { emailStore, wakeSending } from "../../outbox/enqueue.ts";
 

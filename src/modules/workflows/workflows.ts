@@ -44,7 +44,7 @@ import { perApp } from "../../lib/per-app.ts";
 import { admissionOf } from "../admission.ts";
 import { announcements } from "../../events/announcements.ts";
 import { contactService } from "../contacts/service.ts";
-import { domainService, isSenderVerified } from "../domains/service.ts";
+import { isSenderVerified } from "../domains/domains.ts";
 import { eventLog } from "../../events/log.ts";
 import { eventsOfContact } from "../../events/contact-events.ts";
 import { contactRemoval } from "../contacts/remove.ts";
@@ -74,7 +74,6 @@ function partsOf(app: App) {
     admission: admissionOf(app),
     announcements: announcements(app),
     contacts: contactService(app),
-    domains: domainService(app),
     events: eventLog(app),
     eventsOfContact: eventsOfContact(app),
     isSenderVerified: (projectSeq: number, domain: string) =>

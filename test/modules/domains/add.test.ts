@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { prepareDomain } from "../../../src/modules/domains/domains.ts";
 import { type TestApp, testApp } from "../../support/app.ts";
 import { valueAt, listAt } from "../../support/json.ts";
 import { expectError } from "../../support/refusal.ts";
@@ -115,7 +116,7 @@ describe("POST /domains", () => {
   test("refuses a domain that another project has verified with a conflict", async () => {
     const other = await t.makeProject("other");
     await t.app.writer.write(
-      await t.app.domains.add({
+      await prepareDomain(t.app.app, {
         projectSeq: t.project.seq,
         domain: "mine.example.com",
         isDeclaredVerified: true,

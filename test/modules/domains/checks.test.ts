@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Db } from "../../../src/db/open.ts";
+import { prepareDomain } from "../../../src/modules/domains/domains.ts";
 import { createDns } from "../../../src/protocols/dns/client.ts";
 import { createLog } from "../../../src/lib/log.ts";
 import { type TestApp, testApp } from "../../support/app.ts";
@@ -119,7 +120,7 @@ describe("the running server", () => {
     await t.call("POST", "/domains", { domain: "example.com" });
     await settleEventLoop();
     await t.app.writer.write(
-      await t.app.domains.add({
+      await prepareDomain(t.app.app, {
         projectSeq: t.project.seq,
         domain: "example.com",
         isDeclaredVerified: true,
@@ -135,7 +136,7 @@ describe("the running server", () => {
   test("checks a domain that a command added within a minute", async () => {
     await settleEventLoop();
     await t.app.writer.write(
-      await t.app.domains.add({
+      await prepareDomain(t.app.app, {
         projectSeq: t.project.seq,
         domain: "cli.example",
         isDeclaredVerified: false,

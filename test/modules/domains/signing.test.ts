@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { dkimVerify } from "mailauth/lib/dkim/verify";
 import { deriveKey } from "../../../src/lib/crypto.ts";
 import { systemClock } from "../../../src/lib/clock.ts";
+import { prepareDomain } from "../../../src/modules/domains/domains.ts";
 import { createDns } from "../../../src/protocols/dns/client.ts";
 import { createLog } from "../../../src/lib/log.ts";
 import { openReturnPath } from "../../../src/outbox/return-path.ts";
@@ -36,7 +37,7 @@ async function declareVerified(
   domain: string,
   projectSeq = t.project.seq,
 ): Promise<void> {
-  const add = await t.app.domains.add({ projectSeq, domain, isDeclaredVerified: true });
+  const add = await prepareDomain(t.app.app, { projectSeq, domain, isDeclaredVerified: true });
   await t.app.writer.write(add);
 }
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { findDomain } from "../../../src/modules/domains/domains.ts";
 import { createDns } from "../../../src/protocols/dns/client.ts";
 import { type TestResponse, type TestApp, testApp } from "../../support/app.ts";
 import { type ManualClock, manualClock } from "../../support/clock.ts";
@@ -72,7 +73,7 @@ describe("a domain that two projects have added", () => {
 
   /** Whether the next check of the domain of the own project is due. */
   function isDue(): boolean {
-    const row = t.app.domains.find(t.project.seq, "example.com");
+    const row = findDomain(t.app.app, t.project.seq, "example.com");
     return row !== null && row.nextCheckAt <= t.clock.now();
   }
 

@@ -34,7 +34,7 @@ import {
 } from "../../../protocols/mime/submitted-header.ts";
 import type { TemplateCache } from "../../../render/template/cache.ts";
 import type { Contacts } from "../../contacts/service.ts";
-import { senderNotVerified } from "../../domains/service.ts";
+import { isSenderVerified, senderNotVerified } from "../../domains/domains.ts";
 import { ensureQueue, runWithinStorage } from "../../quotas.ts";
 import { createCommit } from "../commit.ts";
 import { type ArrivedMessage, createArrivingMessages } from "./arrival.ts";
@@ -48,7 +48,6 @@ import { emailStore, mailQueued } from "../../../outbox/enqueue.ts";
 import { submittedStore } from "../../../outbox/submitted.ts";
 import { mailParser } from "../../inboxes/parsing/parser.ts";
 import { compiledTemplates } from "../../../render/template/cache.ts";
-import { isSenderVerified } from "../../domains/service.ts";
 import { arrivalMemory } from "../../inboxes/messages/memory.ts";
 
 export type Submissions = ReturnType<typeof createSubmissions>;

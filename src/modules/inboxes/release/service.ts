@@ -12,7 +12,8 @@ import type { App } from "../../../core/app.ts";
 import { AppError, notFound } from "../../../lib/errors.ts";
 import { signMessage } from "../../../protocols/dkim/sign.ts";
 import { domainOf, parseAddress } from "../../../protocols/mime/address.ts";
-import { senderNotVerified } from "../../domains/service.ts";
+import { isSenderVerified, senderNotVerified } from "../../domains/domains.ts";
+import { signerOf } from "../../domains/keys.ts";
 import { parseEnvelope } from "../envelope.ts";
 import type { MessageRecord } from "../messages/record.ts";
 import { suppressionReason } from "../../suppressions.ts";
@@ -22,7 +23,6 @@ import { perApp } from "../../../lib/per-app.ts";
 import { messageStore } from "../messages/store.ts";
 import { inboxService } from "../service.ts";
 import { transportOf } from "../../../outbox/transports/create-transport.ts";
-import { isSenderVerified, signerOf } from "../../domains/service.ts";
 
 /** Releases at the same time; each holds a whole message in memory. */
 const MAX_CONCURRENT = 4;

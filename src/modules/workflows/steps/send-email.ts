@@ -17,7 +17,11 @@ import type { RequestMails } from "../../../render/request-mails.ts";
 import { mergeVariables } from "../../../render/variables.ts";
 import { type JsonObject, parseData } from "../../contacts/data.ts";
 import type { ContactRow, Contacts } from "../../contacts/service.ts";
-import { type Domains, senderNotVerified, senderVerificationLost } from "../../domains/service.ts";
+import {
+  hasLostVerification,
+  senderNotVerified,
+  senderVerificationLost,
+} from "../../domains/domains.ts";
 import { deadlineOf } from "../../../outbox/retry.ts";
 import type { EmailStore } from "../../../outbox/enqueue.ts";
 import type { EventLog } from "../../../events/log.ts";
@@ -38,7 +42,6 @@ type SendEmailDeps = {
   store: EmailStore;
   subjects: StepSubjects;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
-  domains: Pick<Domains, "hasLostVerification">;
   projectOf: (projectSeq: number) => SendingProject;
   writer: Pick<Writer, "afterCommit">;
   /** Called after the commit of a mail that can be sent. */
@@ -130,7 +133,7 @@ export function createSendEmail(deps: SendEmailDeps) {
    */
   function withoutDomain(domain: string, input: StepInput): StepResult | Postponed {
     const { projectSeq, stepStartedAt: since } = input;
-    if (!deps.domains.hasLostVerification(projectSeq, domain)) {
+    if (!hasLostVerification(deps.app, projectSeq, domain)) {
       return failed(senderNotVerified(domain).message);
     }
     const until = deadlineOf({ since, priority: TRANSACTIONAL_PRIORITY });

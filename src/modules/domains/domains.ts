@@ -1,0 +1,340 @@
+/**
+ * Sending domains of a project. In order: a domain is added with DKIM keys (keys.ts); its DNS records are
+ * checked, first every few minutes and later daily (checks.ts, dns-check.ts); the records found are
+ * compared with those expected (records.ts, findings.ts); the result verifies the domain, or fails it
+ * after 72 hours without its key (schedule.ts); mail from a verified domain is accepted and signed with
+ * its keys. Several projects may add a domain. The first one whose key is found has it, until it loses or
+ * removes it. operations.ts has the operations of the API.
+ */
+
+import { and, asc, desc, eq, like } from "drizzle-orm";
+import type { App } from "../../core/app.ts";
+import { domains } from "../../db/schema/domains.ts";
+import { projects } from "../../db/schema/projects.ts";
+import { templates } from "../../db/schema/templates.ts";
+import { statement } from "../../db/statement.ts";
+import { AppError, notFound } from "../../lib/errors.ts";
+import { newId } from "../../lib/id.ts";
+import { cachePerIteration } from "../../lib/iteration-cache.ts";
+import { perApp } from "../../lib/per-app.ts";
+import { bounceHostOf } from "../../outbox/return-path.ts";
+import { insertKeys, makeKeys, type NewKey, readPublicKeys } from "./keys.ts";
+import type { Domain } from "./model.ts";
+import { loadPresentDomain } from "./present.ts";
+import {
+  type ExpectedRecord,
+  expectedRecords,
+  type Installation,
+  installationOf,
+  keepsReturnPath,
+} from "./records.ts";
+
+export type DomainRow = typeof domains.$inferSelect;
+
+/** What the functions of domains need; a command has it without an App (cli/store.ts). */
+export type DomainStore = Pick<
+  App,
+  "config" | "db" | "clock" | "secret" | "makeDkimKeys" | "references"
+> & {
+  /** What the records depend on, as the server has stored it; without it, that of `config`. */
+  installation?: Installation;
+};
+
+type Stored = Pick<DomainStore, "db">;
+
+export function findDomain({ db }: Stored, projectSeq: number, domain: string): DomainRow | null {
+  const match = and(eq(domains.domain, domain), eq(domains.projectSeq, projectSeq));
+  return db.select().from(domains).where(match).limit(1).get() ?? null;
+}
+
+/** The domain in all projects that have added it; the project that has verified it comes first. */
+export function findInAllProjects({ db }: Stored, domain: string): DomainRow[] {
+  return db
+    .select()
+    .from(domains)
+    .where(eq(domains.domain, domain))
+    .orderBy(desc(eq(domains.status, "VERIFIED")), asc(domains.seq))
+    .all();
+}
+
+/** Throws 404 if the project has no domain of this id. */
+export function getDomain({ db }: Stored, projectSeq: number, id: string): DomainRow {
+  const match = and(eq(domains.projectSeq, projectSeq), eq(domains.id, id));
+  const row = db.select().from(domains).where(match).limit(1).get();
+  if (row === undefined) throw notFound("DOMAIN");
+  return row;
+}
+
+/** All domains of a project, newest first. */
+export function domainsOfProject({ db }: Stored, projectSeq: number): DomainRow[] {
+  const inProject = eq(domains.projectSeq, projectSeq);
+  return db.select().from(domains).where(inProject).orderBy(desc(domains.seq)).all();
+}
+
+export function recordsOfDomain(store: DomainStore, { domain, seq }: DomainRow): ExpectedRecord[] {
+  const { installation = installationOf(store.config) } = store;
+  return expectedRecords(domain, readPublicKeys(store, seq), installation);
+}
+
+/** Returns the function that shows a domain as the API does. */
+export async function domainPresenter(store: DomainStore): Promise<(row: DomainRow) => Domain> {
+  const present = await loadPresentDomain();
+  return (row) =>
+    present(row, {
+      records: recordsOfDomain(store, row),
+      isTaken: isVerifiedElsewhere(store, row.projectSeq, row.domain),
+    });
+}
+
+/** A domain to add; `domain` is in canonical form (name.ts). */
+type NewDomain = {
+  projectSeq: number;
+  domain: string;
+  /** True if the operator declares the domain verified, regardless of the DNS. */
+  isDeclaredVerified: boolean;
+};
+
+/**
+ * Generates DKIM keys and returns the function that stores the domain with them, inside a change. A
+ * domain that the project has already keeps its keys; it gets those that are missing, the operator's
+ * declaration, and a check. A domain that another project has verified is refused; one that another
+ * project has only added is not, because it proves nothing.
+ */
+export async function prepareDomain(store: DomainStore, input: NewDomain) {
+  const { projectSeq, domain, isDeclaredVerified } = input;
+  const before = findDomain(store, projectSeq, domain);
+  const made = before !== null && hasKeys(store, before) ? null : await makeKeys(store);
+  return (): { row: DomainRow; isNew: boolean } => {
+    const known = findDomain(store, projectSeq, domain);
+    const isNewClaim = known === null || isDeclaredVerified;
+    if (isNewClaim && isVerifiedElsewhere(store, projectSeq, domain)) throw domainTaken(domain);
+    if (known !== null) {
+      return { row: addExisting(store, known, { isDeclaredVerified, made }), isNew: false };
+    }
+    if (made === null) throw justRemoved(domain);
+    return { row: insertDomain(store, input, made), isNew: true };
+  };
+}
+
+function hasKeys(store: Stored, { seq }: DomainRow): boolean {
+  return readPublicKeys(store, seq).length > 0;
+}
+
+/** Stores missing keys and the operator's declaration, and makes a check due. The rest stays. */
+function addExisting(
+  store: DomainStore,
+  known: DomainRow,
+  { isDeclaredVerified, made }: { isDeclaredVerified: boolean; made: readonly NewKey[] | null },
+): DomainRow {
+  if (!hasKeys(store, known)) insertKeys(store, known.seq, made ?? []);
+  const now = store.clock.now();
+  const declared = {
+    status: "VERIFIED",
+    isDeclaredVerified: true,
+    verifiedAt: known.verifiedAt ?? now,
+    failingSince: null,
+  } as const;
+  return store.db
+    .update(domains)
+    .set({ ...(isDeclaredVerified ? declared : {}), misses: 0, nextCheckAt: now })
+    .where(eq(domains.seq, known.seq))
+    .returning()
+    .get();
+}
+
+function insertDomain(
+  store: DomainStore,
+  { projectSeq, domain, isDeclaredVerified }: NewDomain,
+  made: readonly NewKey[],
+): DomainRow {
+  const now = store.clock.now();
+  const row = store.db
+    .insert(domains)
+    .values({
+      id: newId(now),
+      projectSeq,
+      domain,
+      status: isDeclaredVerified ? "VERIFIED" : "PENDING",
+      isDeclaredVerified,
+      verifiedAt: isDeclaredVerified ? now : null,
+      nextCheckAt: now,
+      createdAt: now,
+    })
+    .returning()
+    .get();
+  insertKeys(store, row.seq, made);
+  return row;
+}
+
+/** Part of a change. Throws 409 while something sends from the domain. */
+export function removeDomain(store: DomainStore, projectSeq: number, id: string): void {
+  const { seq, domain } = getDomain(store, projectSeq, id);
+  const uses = [
+    ...usesOf(store, projectSeq, domain),
+    ...store.references.usersOf("domain", projectSeq, domain),
+  ];
+  if (uses.length > 0) throw domainInUse(domain, uses);
+  store.db.delete(domains).where(eq(domains.seq, seq)).run();
+  checkOthers(store, { domain, now: store.clock.now() });
+}
+
+/** Part of a change: makes checks due, because a domain that another project had may be verified now. */
+export function checkOthers(
+  { db }: Stored,
+  { domain, now }: { domain: string; now: number },
+): void {
+  db.update(domains).set({ nextCheckAt: now }).where(eq(domains.domain, domain)).run();
+}
+
+/**
+ * Part of a change: restarts the short delays between checks, because the user waits for a change in the
+ * DNS.
+ */
+export function requestCheck(store: Stored, projectSeq: number, id: string): DomainRow {
+  const { seq } = getDomain(store, projectSeq, id);
+  return store.db.update(domains).set({ misses: 0 }).where(eq(domains.seq, seq)).returning().get();
+}
+
+const MAX_NAMED = 5;
+const DEFAULT_SENDER = "the default sender of the project (mailstead project set --no-from)";
+
+/** Descriptions of the users of a domain: templates and the default sender of the project. */
+function usesOf({ db }: Stored, projectSeq: number, domain: string): string[] {
+  const isOfDomain = `%@${domain}`; // A domain contains no wildcard of LIKE.
+  const sender = db
+    .select({ seq: projects.seq })
+    .from(projects)
+    .where(and(eq(projects.seq, projectSeq), like(projects.fromAddress, isOfDomain)))
+    .all();
+  const named = db
+    .select({ name: templates.name })
+    .from(templates)
+    .where(and(eq(templates.projectSeq, projectSeq), like(templates.from, isOfDomain)))
+    .limit(MAX_NAMED)
+    .all();
+  return [
+    ...(sender.length > 0 ? [DEFAULT_SENDER] : []),
+    ...named.map(({ name }) => `the template “${name}”`),
+  ];
+}
+
+type SenderDomainRow = Pick<DomainRow, "status" | "verifiedAt"> & { hasReturnPath: number };
+
+// Runs twice for every mail: when it is accepted and when it leaves.
+const findSender = statement<SenderDomainRow, [string, number]>(`
+  SELECT status, verified_at AS verifiedAt, has_return_path AS hasReturnPath FROM domains
+  WHERE domain = +? AND project_seq = +?`);
+
+const senderDomains = perApp((app: App) =>
+  cachePerIteration((key) => {
+    const [projectSeq = "", domain = ""] = key.split(" ", 2);
+    const row = findSender(app).get(domain, Number(projectSeq));
+    const isVerified = row?.status === "VERIFIED";
+    return {
+      isVerified,
+      isLost: row !== null && !isVerified && row.verifiedAt !== null,
+      hasReturnPath: isVerified && row.hasReturnPath === 1,
+    };
+  }),
+);
+
+/** The domain of a sender. */
+function senderDomain(app: App, projectSeq: number, domain: string) {
+  return senderDomains(app)(`${projectSeq} ${domain}`);
+}
+
+/** True if exactly this domain is verified; its parent does not count (docs/interface.md#send). */
+export function isDomainVerified(app: App, projectSeq: number, domain: string): boolean {
+  return senderDomain(app, projectSeq, domain).isVerified;
+}
+
+/** Whether the project may send from the domain. */
+export function isSenderVerified(app: App, projectSeq: number, domain: string): boolean {
+  return !app.config.requireVerifiedDomain || isDomainVerified(app, projectSeq, domain);
+}
+
+/** True if exactly this domain was verified and is not any more, because its key left the DNS. */
+export function hasLostVerification(app: App, projectSeq: number, domain: string): boolean {
+  return senderDomain(app, projectSeq, domain).isLost;
+}
+
+/** The host that receives bounces; null if its records are not in the DNS yet. */
+export function returnPathHost(app: App, projectSeq: number, domain: string): string | null {
+  if (!hasBounceHosts(app)) return null;
+  return senderDomain(app, projectSeq, domain).hasReturnPath ? bounceHostOf(domain) : null;
+}
+
+/** Without it, a bounce that a relay sends back still finds the mailbox of the sender. */
+const hasBounceHosts = perApp(({ config }: App) => {
+  const installation = installationOf(config);
+  const isReceiving = config.inbound !== null;
+  return installation.mode === "direct" || (isReceiving && keepsReturnPath(installation));
+});
+
+type DomainOwner = { projectSeq: number; domain: string };
+
+const findOwner = statement<DomainOwner, [string]>(
+  "SELECT project_seq AS projectSeq, domain FROM domains WHERE domain = +? AND status = 'VERIFIED'",
+);
+
+function isVerifiedElsewhere(store: Stored, projectSeq: number, domain: string): boolean {
+  const owner = findOwner(store).get(domain);
+  return owner !== null && owner.projectSeq !== projectSeq;
+}
+
+/** The nearest verified domain of any project: this one, or one above it; null without one. */
+export function findDomainOwner(app: App, domain: string): DomainOwner | null {
+  for (const name of withParents(domain)) {
+    const owner = findOwner(app).get(name);
+    if (owner !== null) return owner;
+  }
+  return null;
+}
+
+/** Whether the bounces of a verified domain of any project go to this host. */
+export function isBounceHost(app: App, host: string): boolean {
+  const domain = host.slice(host.indexOf(".") + 1);
+  return bounceHostOf(domain) === host && findOwner(app).get(domain) !== null;
+}
+
+/** The domain and all domains above it but the last label. */
+function withParents(domain: string): string[] {
+  const labels = domain.toLowerCase().split(".");
+  return labels.slice(0, -1).map((_, i) => labels.slice(i).join("."));
+}
+
+function domainInUse(domain: string, uses: readonly string[]): AppError {
+  return new AppError(409, "CONFLICT", `${domain} is the sender of ${uses.join(", ")}.`, {
+    suggestion: "Change their sender first.",
+  });
+}
+
+function domainTaken(domain: string): AppError {
+  return new AppError(409, "CONFLICT", `${domain} is verified in another project.`, {
+    suggestion: "Remove it there first: only one project can have a domain verified.",
+  });
+}
+
+function justRemoved(domain: string): AppError {
+  return new AppError(409, "CONFLICT", `${domain} was removed at the same moment.`, {
+    suggestion: "Send the request again.",
+  });
+}
+
+/** The error for a sender whose domain is not verified. */
+export function senderNotVerified(domain: string): AppError {
+  const message = `The sender's domain ${domain} is not a verified domain of this project.`;
+  return new AppError(403, "DOMAIN_NOT_VERIFIED", message, {
+    suggestion:
+      `Add it with: mailstead domain add ${domain} — or, if it was added already, list its ` +
+      `missing DNS records: mailstead domain verify ${domain}`,
+  });
+}
+
+/** Why a mail waits while the domain of its sender is not verified any more, and what to do. */
+export function senderVerificationLost(domain: string): string {
+  return (
+    `The sender's domain ${domain} is not verified any more. Publish its DNS records again; ` +
+    `\`mailstead domain verify ${domain}\` lists those that are missing.`
+  );
+}
