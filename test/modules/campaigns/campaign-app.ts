@@ -79,6 +79,7 @@ function withCampaigns(t: TestApp) {
     async settle(): Promise<void> {
       for (let i = 0; i < 5; i++) {
         await t.app.campaigns.tick();
+        await waitUntil(() => !t.app.app.reader.isReading());
         await settleEventLoop();
       }
       await waitUntil(() => count("status = 'SENDING'") === 0);
