@@ -6,7 +6,6 @@ import { idempotencyOf } from "./http/idempotency.ts";
 import { operationRoutes } from "./http/operations.ts";
 import { perApp } from "./lib/per-app.ts";
 import { accountModule } from "./modules/accounts/accounts.ts";
-import { accountService } from "./modules/accounts/service.ts";
 import { admissionOf } from "./modules/admission.ts";
 import { bounceNoun } from "./modules/bounces/bounces.ts";
 import { campaignModule } from "./modules/campaigns/campaigns.ts";
@@ -23,7 +22,7 @@ import { keyNoun } from "./modules/keys.ts";
 import { layoutNoun } from "./modules/layouts.ts";
 import { liveModule } from "./modules/live.ts";
 import type { Module, Noun } from "./modules/module.ts";
-import { projectModule } from "./modules/projects.ts";
+import { projectNoun } from "./modules/projects.ts";
 import { retentionNoun } from "./modules/retention.ts";
 import { segmentModule } from "./modules/segments/segments.ts";
 import { queueModule, sendingModule } from "./modules/sending.ts";
@@ -65,11 +64,7 @@ function createModules(app: App): readonly Module[] {
     contentWorkModule(app),
     answerModule(app),
     moduleOf(app, keyNoun),
-    projectModule({
-      app,
-      admission: admissionOf(app),
-      projectsOf: accountService(app).members.projectsOf,
-    }),
+    moduleOf(app, projectNoun),
     accountModule(app),
     moduleOf(app, viewNoun),
     moduleOf(app, templateNoun),

@@ -5,6 +5,7 @@ import type { SettingName } from "../config/settings.ts";
 import { isoTime, isoTimeOrNull } from "../lib/clock.ts";
 import type { AuditEntry } from "../modules/accounts/audit.ts";
 import type { UserRow } from "../modules/accounts/users.ts";
+import { membershipsOf } from "../modules/projects.ts";
 import { parseAddress } from "../protocols/mime/address.ts";
 import { type Command, type Input, UsageError } from "./command.ts";
 import {
@@ -182,7 +183,7 @@ function linkOf({ url }: Store, token: string): string {
   return `${url}/app/link#${token}`;
 }
 
-function present({ accounts }: Store, user: UserRow) {
+function present(store: Store, user: UserRow) {
   const { id, email, name, isOwner, disabledAt, createdAt } = user;
   return {
     id,
@@ -193,10 +194,12 @@ function present({ accounts }: Store, user: UserRow) {
     hasPassword: user.passwordDigest !== null,
     isProven: user.unprovenProjectSeq === null,
     createdAt: isoTime(createdAt),
-    lastSeenAt: isoTimeOrNull(accounts.sessions.lastSeenAt(user.seq)),
-    projects: accounts.members
-      .membershipsOf(user.seq)
-      .map((project) => ({ id: project.id, name: project.name, role: project.role })),
+    lastSeenAt: isoTimeOrNull(store.accounts.sessions.lastSeenAt(user.seq)),
+    projects: membershipsOf(store, user.seq).map((project) => ({
+      id: project.id,
+      name: project.name,
+      role: project.role,
+    })),
   };
 }
 

@@ -12,10 +12,10 @@
  */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { asc, eq, or } from "drizzle-orm";
+import { asc, eq, getTableColumns, or } from "drizzle-orm";
 import { Elysia } from "elysia";
 import type { App } from "../core/app.ts";
-import { MEMBER_ROLES } from "../db/schema/accounts.ts";
+import { MEMBER_ROLES, memberships } from "../db/schema/accounts.ts";
 import { projects, projectUsage, TRACKING_MODES } from "../db/schema/projects.ts";
 import { statement } from "../db/statement.ts";
 import type { Admission, KnownKey, Project, Sender } from "../http/admission.ts";
@@ -33,7 +33,7 @@ import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/id.ts";
 import { displayName } from "../protocols/mime/mailbox.ts";
 import { LANGUAGES } from "../render/language.ts";
-import type { Module } from "./module.ts";
+import type { Noun } from "./module.ts";
 
 const NameText = Type.String({ minLength: 1, maxLength: 100, pattern: "\\S" });
 const Tracking = OneOf(TRACKING_MODES);
@@ -156,24 +156,21 @@ const DETAILS = describeOperations(
   },
 );
 
-type Parts = {
-  app: App;
-  admission: Admission;
-  /** The projects that a user may open, with the roles. */
-  projectsOf: (user: SignedInUser["user"]) => { id: string; role: Role }[];
+export const projectNoun: Noun = {
+  name: "projects",
+  routes: (app, admission) => [
+    routesWithoutProject(app, admission),
+    routesOfProject(app, admission),
+  ],
 };
 
-export function projectModule(parts: Parts): Module {
-  return { name: "projects", routes: [routesWithoutProject(parts), routesOfProject(parts)] };
-}
-
-function routesWithoutProject({ app, admission, projectsOf }: Parts) {
+function routesWithoutProject(app: App, admission: Admission) {
   return new Elysia({ name: "project-list-routes", prefix: "/projects" })
     .use(admission.session)
     .get(
       "",
       ({ user }) =>
-        envelope(projectsOf(user).map(({ id, role }) => present(resolveProject(app, id), role))),
+        envelope(projectsOfUser(app, user).map((project) => present(project, project.role))),
       {
         response: withErrors({ 200: Envelope(Type.Array(ProjectDetails)) }),
         detail: DETAILS.listProjects,
@@ -195,7 +192,7 @@ function routesWithoutProject({ app, admission, projectsOf }: Parts) {
 }
 
 /** The path names the project. */
-function routesOfProject({ app, admission }: Parts) {
+function routesOfProject(app: App, admission: Admission) {
   return new Elysia({ name: "project-routes", prefix: "/projects" })
     .use(admission.projectInPath)
     .get("/:id", ({ project, role }) => envelope(present(resolveProject(app, project.id), role)), {
@@ -302,6 +299,30 @@ export function resolveProject(
   if (first === undefined) throw noSuchProject(null);
   if (second !== undefined) throw ambiguousProject(naming);
   return first;
+}
+
+/** The projects of which a user is a member, with the roles. An owner may be a member of none. */
+export function membershipsOf({ db }: Pick<Store, "db">, userSeq: number) {
+  return db
+    .select({ ...getTableColumns(projects), role: memberships.role })
+    .from(memberships)
+    .innerJoin(projects, eq(projects.seq, memberships.projectSeq))
+    .where(eq(memberships.userSeq, userSeq))
+    .orderBy(asc(memberships.projectSeq))
+    .all();
+}
+
+/** The projects that a user may open, with the roles. */
+export function projectsOfUser(
+  store: Pick<Store, "db">,
+  user: Pick<SignedInUser["user"], "seq" | "isOwner" | "unprovenProjectSeq">,
+): (ProjectRow & { role: Role })[] {
+  if (user.unprovenProjectSeq === null && user.isOwner) {
+    return listProjects(store).map((project) => ({ ...project, role: "OWNER" }));
+  }
+  const all = membershipsOf(store, user.seq);
+  if (user.unprovenProjectSeq === null) return all;
+  return all.filter(({ seq }) => seq === user.unprovenProjectSeq);
 }
 
 type ProjectColumns = Pick<ProjectRow, "seq" | "id" | "name" | "fromAddress" | "fromName">;

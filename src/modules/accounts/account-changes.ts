@@ -1,8 +1,10 @@
 /** Changes of users by themselves and by owners, each with its entry in the audit log. */
 
+import type { Db } from "../../db/open.ts";
 import type { Change } from "../../db/writer.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
+import { membershipsOf } from "../projects.ts";
 import type { AccountInput } from "./model.ts";
 import { formatPreferences } from "./preferences.ts";
 import type { Accounts } from "./service.ts";
@@ -12,8 +14,8 @@ import type { UserRow } from "./users.ts";
 
 export type AccountChanges = ReturnType<typeof createAccountChanges>;
 
-export function createAccountChanges({ accounts }: { accounts: Accounts }) {
-  const { users, sessions, members, record } = accounts;
+export function createAccountChanges({ db, accounts }: { db: Db; accounts: Accounts }) {
+  const { users, sessions, record } = accounts;
 
   return {
     /** Changes the name or the preferences of the user of a session. */
@@ -71,7 +73,7 @@ export function createAccountChanges({ accounts }: { accounts: Accounts }) {
         hasPassword: user.passwordDigest !== null,
         createdAt: isoTime(user.createdAt),
         lastSeenAt: isoTimeOrNull(sessions.lastSeenAt(user.seq)),
-        projects: members.membershipsOf(user.seq).map(({ id, name, role }) => ({ id, name, role })),
+        projects: membershipsOf({ db }, user.seq).map(({ id, name, role }) => ({ id, name, role })),
       })),
 
     /** Disables a user, which ends the sessions and links, or enables the user again. */

@@ -7,11 +7,9 @@
 import { and, asc, eq, isNull, ne } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { type MemberRole, memberships, users } from "../../db/schema/accounts.ts";
-import { projects } from "../../db/schema/projects.ts";
 import type { Change } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
-import type { AccountRole } from "./sessions.ts";
 import type { UserRow } from "./users.ts";
 
 /** A member of a project. */
@@ -26,15 +24,6 @@ type Member = {
   role: MemberRole;
   /** When the user became a member. */
   createdAt: number;
-};
-
-/** A project with the role of a user in it. */
-type ProjectOfUser = {
-  seq: number;
-  id: string;
-  name: string;
-  isEnabled: boolean;
-  role: AccountRole;
 };
 
 /** A change of a member, with the user who makes it. */
@@ -56,12 +45,6 @@ type ForgetMember = (projectSeq: number, userSeq: number) => void;
 
 export function createMemberships({ db, clock }: { db: Db; clock: Pick<Clock, "now"> }) {
   const forget: ForgetMember[] = [];
-  const project = {
-    seq: projects.seq,
-    id: projects.id,
-    name: projects.name,
-    isEnabled: projects.isEnabled,
-  };
 
   function find(projectSeq: number, userId: string): Member | null {
     const match = and(eq(memberships.projectSeq, projectSeq), eq(users.id, userId));
@@ -80,17 +63,6 @@ export function createMemberships({ db, clock }: { db: Db; clock: Pick<Clock, "n
     const found = find(projectSeq, userId);
     if (found === null) throw noSuchMember();
     return found;
-  }
-
-  /** The projects of which a user is a member. An owner may be a member of none. */
-  function membershipsOf(userSeq: number): (ProjectOfUser & { role: MemberRole })[] {
-    return db
-      .select({ ...project, role: memberships.role })
-      .from(memberships)
-      .innerJoin(projects, eq(projects.seq, memberships.projectSeq))
-      .where(eq(memberships.userSeq, userSeq))
-      .orderBy(asc(memberships.projectSeq))
-      .all();
   }
 
   return {
@@ -155,21 +127,6 @@ export function createMemberships({ db, clock }: { db: Db; clock: Pick<Clock, "n
     /** Adds a function that runs in the change that removes a member. */
     onRemove(handler: ForgetMember): void {
       forget.push(handler);
-    },
-
-    membershipsOf,
-
-    /** The projects that a user may open, with the roles. */
-    projectsOf(user: Pick<UserRow, "seq" | "isOwner" | "unprovenProjectSeq">): ProjectOfUser[] {
-      const { seq, isOwner, unprovenProjectSeq } = user;
-      if (unprovenProjectSeq !== null) {
-        return membershipsOf(seq).filter((one) => one.seq === unprovenProjectSeq);
-      }
-      if (isOwner) {
-        const all = db.select(project).from(projects).orderBy(asc(projects.seq)).all();
-        return all.map((one) => ({ ...one, role: "OWNER" }));
-      }
-      return membershipsOf(seq);
     },
   };
 }

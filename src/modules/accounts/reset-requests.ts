@@ -3,9 +3,11 @@
  * does not tell who has an account: the work is done after the answer.
  */
 
+import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import { storedAddress } from "../../protocols/mime/address.ts";
+import { projectsOfUser } from "../projects.ts";
 import type { AttemptLimits } from "./attempt-limits.ts";
 import type { Accounts } from "./service.ts";
 import type { Client } from "./sessions.ts";
@@ -16,6 +18,7 @@ export type ResetRequests = ReturnType<typeof createResetRequests>;
 const MAX_OPEN = 3;
 
 export function createResetRequests(deps: {
+  db: Db;
   accounts: Accounts;
   limits: AttemptLimits;
   writer: Pick<Writer, "write">;
@@ -23,14 +26,14 @@ export function createResetRequests(deps: {
   log: Log;
 }) {
   const { accounts, limits, writer, url, log } = deps;
-  const { users, tokens, members, mails } = accounts;
+  const { users, tokens, mails } = accounts;
 
   /** Part of a change: queues the mail with the link, if the address has an account. */
   function sendLink(email: string): void {
     const user = users.findByEmail(email);
     if (user === null || user.disabledAt !== null) return;
     if (tokens.countOpen("RESET", user.seq) >= MAX_OPEN) return;
-    const projectSeqs = members.projectsOf(user).map(({ seq }) => seq);
+    const projectSeqs = projectsOfUser(deps, user).map(({ seq }) => seq);
     if (!mails.canSend(projectSeqs)) return;
     const { row, text } = tokens.issue({ kind: "RESET", userSeq: user.seq })();
     const link = `${url}/app/reset#${text}`;

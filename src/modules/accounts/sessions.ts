@@ -18,7 +18,7 @@ import { createSessionRows, LONGEST_IDLE_MS } from "./session-rows.ts";
 export type SessionRow = typeof userSessions.$inferSelect;
 
 /** OWNER: the user owns the installation and may do everything in all projects. */
-export type AccountRole = "OWNER" | MemberRole;
+type AccountRole = "OWNER" | MemberRole;
 
 /** A session that has not ended, with its user. */
 export type KnownSession = {

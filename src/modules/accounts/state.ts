@@ -1,7 +1,9 @@
 /** The facts that the dashboard needs to start. It is read without any work on passwords. */
 
+import type { Db } from "../../db/open.ts";
 import { isoTime } from "../../lib/clock.ts";
 import { VERSION } from "../../lib/version.ts";
+import { projectsOfUser } from "../projects.ts";
 import type { Accounts } from "./service.ts";
 import { describeRelay, type RelayText } from "../../protocols/smtp/known-relays.ts";
 import { CONFIRMATION_MS, type KnownSession } from "./sessions.ts";
@@ -28,8 +30,8 @@ type ServerFacts = {
 
 export type ReadState = ReturnType<typeof createState>;
 
-export function createState(deps: { accounts: Accounts; readFacts: () => ServerFacts }) {
-  const { users, members } = deps.accounts;
+export function createState(deps: { db: Db; accounts: Accounts; readFacts: () => ServerFacts }) {
+  const { users } = deps.accounts;
 
   function factsFor(session: KnownSession | null): ServerFacts {
     const facts = deps.readFacts();
@@ -43,9 +45,12 @@ export function createState(deps: { accounts: Accounts; readFacts: () => ServerF
     projects:
       session === null
         ? []
-        : members
-            .projectsOf(session.user)
-            .map(({ id, name, role, isEnabled }) => ({ id, name, role, isEnabled })),
+        : projectsOfUser(deps, session.user).map(({ id, name, role, isEnabled }) => ({
+            id,
+            name,
+            role,
+            isEnabled,
+          })),
     version: VERSION,
     ...factsFor(session),
   });
