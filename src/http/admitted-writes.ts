@@ -150,11 +150,15 @@ function entryOf(
   };
 }
 
+/** The noun of a path: `template` for `/templates/:id`. */
+export function objectTypeOf(route: string): string {
+  const [, noun = ""] = route.split("/");
+  return noun.replace(/(?:(?<=x)es|s)$/, "");
+}
+
 /** The noun of the path, and the first id in it; null where the change creates the object. */
 function objectOf({ route, params }: Incoming): Pick<Audited, "objectType" | "objectId"> {
-  const [, noun = ""] = route.split("/");
-  const objectType = noun.replace(/(?:(?<=x)es|s)$/, "");
-  return { objectType, objectId: Object.values(params ?? {})[0] ?? null };
+  return { objectType: objectTypeOf(route), objectId: Object.values(params ?? {})[0] ?? null };
 }
 
 /** The id of the object in the result of a change: a row, or a response with or without envelope. */

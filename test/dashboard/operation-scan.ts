@@ -4,8 +4,8 @@
  * 1. A path is a string or template that begins with `/`, or with a constant or function that stands
  *    for such a path, in the same file or imported: `${campaignPath(id)}/test`.
  * 2. `api.post(PATH` and its like call the path with their method, also where PATH is such a name.
- *    `useDeletion({ path: PATH` deletes, and `<ContactPreview path={PATH}` posts the contact to the
- *    preview. Another path in the folder of its noun, or in ui/, is read: it is given to a list, an
+ *    `useDeletion({ path: PATH` deletes, `recordRequests({ path: PATH` saves the changes of an editor,
+ *    and `<ContactPreview path={PATH}` posts the contact to the preview. Another path in the folder of its noun, or in ui/, is read: it is given to a list, an
  *    export, a frame or a link.
  * 3. A variable segment stands for a parameter, or for a word that the file has as a string:
  *    `${path}/${action}` calls `/campaigns/{id}/pause` in a file with `"pause"`.
@@ -67,6 +67,10 @@ const DELETION = new RegExp(
   String.raw`useDeletion\(\{\s*path(?::\s*(?:${LITERAL.source}|(\w+)))?`,
   "g",
 );
+const RECORD = new RegExp(
+  String.raw`\brecordRequests<[^()]*?>\(\{[^{}]*?\bpath:\s*(?:${LITERAL.source}|(\w+))`,
+  "g",
+);
 
 const PREVIEW = new RegExp(String.raw`<ContactPreview[^>]*?\spath=\{(?:${LITERAL.source})\}`, "g");
 
@@ -108,6 +112,11 @@ function callsOfFile(file: string, text: string, names: Names): Call[] {
   }
   for (const [, quoted, template, reference = "path"] of text.matchAll(DELETION)) {
     add("DELETE", names.patterns(file, { literal: quoted ?? template, reference }));
+  }
+  for (const [, quoted, template, reference] of text.matchAll(RECORD)) {
+    const patterns = names.patterns(file, { literal: quoted ?? template, reference });
+    add("GET", patterns);
+    add("PATCH", patterns);
   }
   for (const [, quoted, template] of text.matchAll(PREVIEW)) {
     add("POST", names.patterns(file, { literal: quoted ?? template }));

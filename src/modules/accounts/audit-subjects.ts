@@ -93,6 +93,9 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
     FROM workflows WHERE ${IN_PROJECT}`),
 };
 
+/** The types of objects that have a name in the log. */
+export const NAMED_OBJECTS: readonly string[] = Object.keys(SUBJECTS);
+
 /** The object as it is now; null if there is none, or if nothing of its type is kept. */
 export function readAudited(
   db: Pick<Db, "sqlite">,

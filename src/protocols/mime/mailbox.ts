@@ -19,7 +19,8 @@ const LONG_NAME = `The name is longer than ${LONGEST_NAME} characters.`;
 
 /** A display name or a file name as it can stand in a header; empty if nothing of it is visible. */
 export function displayName(text: string): string {
-  return oneLine(text).toWellFormed();
+  const name = oneLine(text).toWellFormed();
+  return name.trim() === "" ? "" : name;
 }
 
 /**

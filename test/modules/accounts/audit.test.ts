@@ -5,6 +5,9 @@ import { listAudit } from "../../../src/modules/accounts/audit.ts";
 import { type TestApp, type TestResponse, testApp } from "../../support/app.ts";
 import { plansOfReads } from "../../support/reads.ts";
 import { signIn } from "../../support/session.ts";
+import { objectTypeOf } from "../../../src/http/admitted-writes.ts";
+import { createRouteRules } from "../../../src/http/route-rules.ts";
+import { NAMED_OBJECTS } from "../../../src/modules/accounts/audit-subjects.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -231,4 +234,23 @@ describe("an entry of a change over HTTP", () => {
       changes: [],
     });
   });
+});
+
+/** Objects without a name in the log, each with its reason. */
+const NAMELESS: Readonly<Record<string, string>> = {
+  suppression: "Its id is the address.",
+  "received-mail": "Its subject is personal data.",
+  unsubscribe: "A recipient changes it, who is no user.",
+  subscribe: "A recipient changes it, who is no user.",
+  manage: "A recipient changes it, who is no user.",
+};
+
+test("an audited change names its object, unless its type is listed", async () => {
+  const rules = createRouteRules();
+  rules.registerRoutes(t.app.http.routes);
+  const audited = t.app.http.routes.filter(
+    ({ method, path }) => rules.ruleOf(method, path).isAudited && path.includes(":"),
+  );
+  const types = new Set(audited.map(({ path }) => objectTypeOf(path)));
+  expect([...types].filter((type) => !NAMED_OBJECTS.includes(type))).toEqual(Object.keys(NAMELESS));
 });
