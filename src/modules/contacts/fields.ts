@@ -109,7 +109,7 @@ const OF_RANGE = `project_seq = ? AND seq > ? AND seq <= ? AND ${IN_TIME}`;
 const DATE = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]";
 const THREE_DECIMALS = "*.[0-9][0-9][0-9]";
 /** A date and a time, as conditions compare them. */
-const DATE_AND_TIME = "^.{10}[Tt ]\\d\\d:\\d\\d[\\d:.]{0,14}(?:[Zz]|[+-]\\d\\d:?\\d\\d)?$";
+const DATE_AND_TIME = /^.{10}[Tt ]\d\d:\d\d[\d:.]{0,14}(?:[Zz]|[+-]\d\d:?\d\d)?$/;
 /**
  * The keys with their types, in the order in which they were used first, and the kind of values that
  * are noticed.
@@ -141,7 +141,7 @@ async function addRange(
   const values = [projectSeq, after, until];
   const { rows, total } = await reader.find(projectSeq, {
     sql: KEYS_OF_RANGE,
-    values: [DATE_AND_TIME, UNCLEAR_NUMBER.source, ...values],
+    values: [DATE_AND_TIME.source, UNCLEAR_NUMBER.source, ...values],
     total: { sql: COUNT_OF_RANGE, values, unlessFewerThan: 0 },
   });
   const { keys, unclearKeys } = counts;
