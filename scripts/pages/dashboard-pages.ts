@@ -329,6 +329,16 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     },
   },
   {
+    name: "contacts-search",
+    path: ({ project }) => `/p/${project}/contacts`,
+    heading: "Contacts",
+    open: async (page) => {
+      await page.getByLabel("Search: address, name").pressSequentially("ci");
+      await page.getByText("Press Enter to search").waitFor();
+    },
+    states: ["FULL"],
+  },
+  {
     name: "contact",
     path: ({ project, ids }) => `/p/${project}/contacts/${ids.contact}`,
     heading: /./,
@@ -360,6 +370,23 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     name: "segment-new",
     path: ({ project }) => `/p/${project}/segments/new`,
     heading: "New segment",
+    states: ["FULL"],
+  },
+  {
+    // A form that was left: the browser kept it, and a row lacks its value.
+    name: "segment-new-kept",
+    path: ({ project }) => `/p/${project}/segments/new`,
+    heading: "New segment",
+    open: async (page) => {
+      await page.getByLabel("Name").fill("Readers of the last weeks");
+      await page.getByRole("combobox", { name: "Field of Condition 1" }).click();
+      await page.getByRole("option", { name: "Added", exact: true }).click();
+      await page.reload();
+      await page.getByText("These changes were kept in this browser").waitFor();
+      await page.getByRole("textbox", { name: "Value of Condition 1" }).focus();
+      await page.getByLabel("Note").focus();
+      await page.getByText("Enter a number of days.").waitFor();
+    },
     states: ["FULL"],
   },
   { name: "segments", path: ({ project }) => `/p/${project}/segments`, heading: "Segments" },

@@ -121,7 +121,7 @@ export function FilterBar(props: {
           </PillsInput>
         </Combobox.DropdownTarget>
         <Combobox.Dropdown hidden={suggestions.length === 0 && draft.trim() === ""}>
-          <Combobox.Options mah={320} className="filter-suggestions">
+          <Combobox.Options mah={320} className="filter-suggestions" aria-label="Suggestions">
             {suggestions.map(({ text, shown, hint }) => (
               <Combobox.Option key={text} value={text}>
                 <span className="filter-suggestion">
