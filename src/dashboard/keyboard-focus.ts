@@ -19,9 +19,16 @@ export function keepFocus(router: AnyRouter): void {
   selectTextOfReachedFields();
 }
 
-/** Moves the focus to the content of the page if the element that had it is gone. */
-function focusContentIfLost(): void {
-  if (isFocusLost()) document.getElementById("main")?.focus({ preventScroll: true });
+/**
+ * Moves the focus to the content of the page if the element that had it is gone. It is the element
+ * that scrolls, so that the arrow keys do.
+ */
+export function focusContentIfLost(): void {
+  const main = document.getElementById("main");
+  // The content was not there yet when it was to get the focus.
+  if (!isFocusLost() && document.activeElement !== main) return;
+  const content = main?.querySelector<HTMLElement>(".page") ?? main;
+  content?.focus({ preventScroll: true });
 }
 
 /** Time after which the library has returned the focus of a dialog that it closed itself. */

@@ -8,6 +8,10 @@ import {
 import { FILTERS, TAGS } from "../../src/dashboard/ui/editors/code/liquid-words.ts";
 import { replacedRange } from "../../src/dashboard/ui/editors/code/replaced-range.ts";
 import { diffLines, pairLines, shortenRows } from "../../src/dashboard/ui/editors/line-diff.ts";
+import {
+  completeVariable,
+  findOpenVariable,
+} from "../../src/dashboard/pages/templates/editor/open-variable.ts";
 import { liquidEngine } from "../../src/render/template/engine.ts";
 
 /** Each line as its sign and its text. */
@@ -133,4 +137,29 @@ test.each([
   const { from, to, insert } = replacedRange(before, after);
   expect(before.slice(0, from) + insert + before.slice(to)).toBe(after);
   expect(to).toBeGreaterThanOrEqual(from);
+});
+
+describe("a variable in a field of one line", () => {
+  // The cursor is at the bar.
+  test.each([
+    ["Hello {{|", "Hello {{ name }}|"],
+    ["Hello {{ na|", "Hello {{ name }}|"],
+    ["Hello {{ na| }}, you", "Hello {{ name }}|, you"],
+    ["{{ a }} and {{First N|!", "{{ a }} and {{ name }}|!"],
+    ["Hello|", null],
+    ["{{ name }}|", null],
+    ["{{ name | upcase|", null],
+    ['{{ name ?? "you|', null],
+    ["{ na|", null],
+  ])("%s becomes %s", (before, after) => {
+    const cursor = before.lastIndexOf("|");
+    const text = before.slice(0, cursor) + before.slice(cursor + 1);
+    const open = findOpenVariable(text, cursor);
+    const completed = open === null ? null : completeVariable(text, open, "name");
+    const shown =
+      completed === null
+        ? null
+        : `${completed.text.slice(0, completed.cursor)}|${completed.text.slice(completed.cursor)}`;
+    expect(shown).toBe(after);
+  });
 });

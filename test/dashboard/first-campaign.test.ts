@@ -131,7 +131,10 @@ describe("a new user", () => {
     await page.getByRole("radio", { name: "Marketing" }).check();
     await page.getByRole("button", { name: /^Blank, visual/ }).click();
     await page.getByLabel("Name of the template").fill("Autumn letter");
-    await page.getByLabel("Subject").fill("Autumn, {{ First Name ?? you }}");
+    await page.getByLabel("Subject").fill("Autumn, ");
+    await page.getByRole("button", { name: "Insert a variable here" }).first().click();
+    await page.getByRole("option", { name: /^First Name/ }).click();
+    expect(await page.getByLabel("Subject").inputValue()).toBe("Autumn, {{ First Name }}");
     const letter = page.getByRole("textbox", { name: "Body", exact: true });
     await letter.click();
     await page.keyboard.type("Dear ");

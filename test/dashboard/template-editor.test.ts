@@ -326,8 +326,8 @@ describe("a template", () => {
     const code = page.getByRole("textbox", { name: CODE });
     await code.waitFor();
     await page.getByLabel("Preheader").focus();
-    // Past the two buttons that insert something.
-    for (let i = 0; i < 3; i++) await page.keyboard.press("Tab");
+    // Past the three buttons that insert something.
+    for (let i = 0; i < 4; i++) await page.keyboard.press("Tab");
     await expectSoon(() => page.locator(":focus").getAttribute("aria-label"), CODE);
     await page.keyboard.press("ControlOrMeta+a");
     await page.keyboard.type("Hello {{ pl");

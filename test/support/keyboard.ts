@@ -8,14 +8,22 @@ import type { Page } from "playwright-core";
 /** More elements than a page has in its order of Tab. */
 const MOST_TABS = 120;
 const LOST = "nothing";
+/** The part of a page that scrolls, where the focus begins. */
+const CONTENT = "content";
+
+const IS_CONTENT = `document.activeElement?.matches(".page") === true`;
 
 export type Keyboard = Awaited<ReturnType<typeof keyboardOf>>;
 
 export async function keyboardOf(page: Page) {
   const session = await page.context().newCDPSession(page);
 
-  /** The role and the name of the element with the focus; "nothing" if the page has lost it. */
+  /**
+   * The role and the name of the element with the focus; "content" for the content of the page, and
+   * "nothing" if the page has lost it.
+   */
   async function focused(): Promise<string> {
+    if ((await page.evaluate(IS_CONTENT)) === true) return CONTENT;
     const { result } = await session.send("Runtime.evaluate", {
       expression: "document.activeElement === document.body ? null : document.activeElement",
     });

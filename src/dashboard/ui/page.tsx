@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { ChevronLeft } from "lucide-react";
 import { type ReactNode, useEffect, useRef } from "react";
+import { focusContentIfLost } from "../keyboard-focus.ts";
 import { useProject } from "../state.ts";
 
 /**
@@ -25,8 +26,12 @@ export function Page(props: {
   const { title, titleField, badge, description, actions, tabs, back, children } = props;
   const { isFixed = false } = props;
   useTitle(title);
+  // A page whose parts are loaded late.
+  useEffect(() => {
+    if (document.activeElement?.id === "main") focusContentIfLost();
+  }, []);
   return (
-    <div className="page" data-fixed={isFixed || undefined}>
+    <div className="page" data-fixed={isFixed || undefined} tabIndex={-1}>
       <header className="page-head">
         {back}
         <div className="page-line">

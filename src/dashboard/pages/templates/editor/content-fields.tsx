@@ -1,8 +1,10 @@
 /** Subject, preheader and layout, each on one line as in a mail program. */
 
-import { Select, TextInput } from "@mantine/core";
+import { Select } from "@mantine/core";
 import { useLayouts } from "../layouts/use-layouts.ts";
 import type { DraftFault } from "./use-draft-preview.ts";
+import { useVariables } from "./use-variables.ts";
+import { VariableField } from "./variable-field.tsx";
 
 type Content = { subject: string; preheader: string | null; layoutId: string | null };
 
@@ -16,29 +18,28 @@ export function ContentFields(props: {
 }) {
   const { editor, project, faults } = props;
   const { value, change } = editor;
+  const variables = useVariables(project);
   const faultOf = (field: string) => faults.find((fault) => fault.field === field)?.message;
   return (
     <>
-      <TextInput
+      <VariableField
         label="Subject"
-        className="editor-field"
-        variant="unstyled"
+        noun="the subject"
         maxLength={10_000}
         value={value.subject}
+        variables={variables}
         error={faultOf("subject")}
-        onChange={({ currentTarget }) => change({ subject: currentTarget.value })}
+        onChange={(subject) => change({ subject })}
       />
-      <TextInput
+      <VariableField
         label="Preheader"
-        className="editor-field"
-        variant="unstyled"
+        noun="the preheader"
         placeholder="Shown beside the subject in the list of mails"
         maxLength={2_000}
         value={value.preheader ?? ""}
+        variables={variables}
         error={faultOf("preheader")}
-        onChange={({ currentTarget }) =>
-          change({ preheader: currentTarget.value === "" ? null : currentTarget.value })
-        }
+        onChange={(preheader) => change({ preheader: preheader === "" ? null : preheader })}
       />
       <LayoutField editor={editor} project={project} />
     </>
