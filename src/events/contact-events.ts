@@ -8,7 +8,7 @@
  */
 
 import type { App } from "../core/app.ts";
-import { IN_TIME } from "../db/queries.ts";
+import { inTimeBy } from "../db/queries.ts";
 import { perApp } from "../lib/per-app.ts";
 
 export type ContactEvents = ReturnType<typeof createContactEvents>;
@@ -129,7 +129,7 @@ export function createContactEvents({ db, reader }: Pick<App, "db" | "reader">) 
     { before, limit, period }: { before: number; limit: number; period: Period | undefined },
   ): Promise<EventPage> {
     const { from, to } = period ?? { from: -Infinity, to: Infinity };
-    const chains = chainsFrom(HEADS, { when: IN_TIME });
+    const chains = chainsFrom(HEADS, { when: inTimeBy("e.seq") });
     const values = [JSON.stringify(newestHeads(selection)), from, to];
     const { rows, total } = await reader.find(selection.projectSeq, {
       sql: `${chains} SELECT seq ${WITHIN} AND seq < ? ORDER BY seq DESC LIMIT ?`,

@@ -5,11 +5,11 @@
  */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { and, count, desc, getTableColumns, lt, sql, type SQL } from "drizzle-orm";
+import { and, count, desc, getTableColumns, getTableName, lt, sql, type SQL } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { App } from "../core/app.ts";
 import type { Db } from "../db/open.ts";
-import { IN_TIME, type ReadQuery, type Value } from "../db/queries.ts";
+import { inTimeBy, type ReadQuery, type Value } from "../db/queries.ts";
 import { deriveKey } from "../lib/crypto.ts";
 import { perApp } from "../lib/per-app.ts";
 import { createCursors, type Cursors } from "./cursor.ts";
@@ -99,7 +99,7 @@ export function newestPage<Table extends PagedTable, Item>(
   return listPage(app)(
     { scope: `${project.seq}:${name}`, query },
     async (request) => {
-      const { page, total } = pageAndTotal(app, table, and(inTime, filter), request);
+      const { page, total } = pageAndTotal(app, table, and(inTime(table), filter), request);
       const unlessFewerThan = request.after === null ? request.limit : 0;
       const found = await app.reader.find(project.seq, {
         ...asQuery(page),
@@ -138,7 +138,7 @@ export function sortedPage<Table extends PagedTable, Item>(
     { scope: `${project.seq}:${name}:sorted`, query },
     async ({ limit, after }): Promise<PageRows<Placed<Table>>> => {
       const [before = 0] = after ?? [];
-      const where = and(inTime, filter);
+      const where = and(inTime(table), filter);
       const rows = app.db
         .select()
         .from<SQLiteTable>(table)
@@ -192,8 +192,9 @@ function pageAndTotal(
   return { page, total: db.select({ total: count() }).from<SQLiteTable>(table).where(filter) };
 }
 
-/** `IN_TIME` for the query builder. */
-export const inTime: SQL = sql.raw(IN_TIME);
+/** `inTimeBy` for the query builder. */
+export const inTime = (table: PagedTable): SQL =>
+  sql.raw(inTimeBy(`"${getTableName(table)}"."seq"`));
 
 /** A query of the builder. */
 export function asQuery(built: { toSQL(): { sql: string; params: unknown[] } }): ReadQuery {

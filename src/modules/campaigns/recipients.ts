@@ -5,7 +5,7 @@
  */
 
 import type { App } from "../../core/app.ts";
-import { IN_TIME } from "../../db/queries.ts";
+import { inTimeBy } from "../../db/queries.ts";
 import { statement } from "../../db/statement.ts";
 import type { Page } from "../../http/envelope.ts";
 import { bySeq, listPage, seqBound } from "../../http/pagination.ts";
@@ -81,7 +81,7 @@ async function findMatching(
   criteria: readonly Criterion[],
   { before, limit }: Bounds,
 ): Promise<Found> {
-  const mails = [OF_CAMPAIGN, IN_TIME, ...criteria.map(({ sql }) => sql)].join(" AND ");
+  const mails = [OF_CAMPAIGN, inTimeBy("e.seq"), ...criteria.map(({ sql }) => sql)].join(" AND ");
   const values = [seq, ...criteria.flatMap((criterion) => criterion.values)];
   const found = await reader.find(projectSeq, {
     sql: `SELECT e.seq ${mails} AND e.seq < +? ORDER BY e.seq DESC LIMIT +?`,

@@ -1,9 +1,9 @@
 /** The statistics of a campaign as the API shows them: counters, rates, links and a timeline. */
 
-import { and, asc, desc, eq } from "drizzle-orm";
+import { and, asc, desc, eq, sql } from "drizzle-orm";
 import type { App } from "../../core/app.ts";
 import { campaignHours, campaignLinks } from "../../db/schema/campaigns.ts";
-import { asQuery, inTime } from "../../http/pagination.ts";
+import { asQuery } from "../../http/pagination.ts";
 import { seesSecrets, textFor } from "../../http/role-views.ts";
 import type { Role } from "../../http/roles.ts";
 import { isoTime } from "../../lib/clock.ts";
@@ -65,7 +65,7 @@ async function mostClicked(
   const query = db
     .select({ url, clicks, uniqueClicks })
     .from(campaignLinks)
-    .where(and(inTime, eq(campaignLinks.campaignSeq, seq)))
+    .where(and(sql`in_time()`, eq(campaignLinks.campaignSeq, seq)))
     .orderBy(desc(clicks))
     .limit(limit);
   const { rows } = await reader.find(projectSeq, asQuery(query));

@@ -100,7 +100,7 @@ async function readEmails(
   before: number,
   limit: number,
 ): Promise<Part> {
-  const isTheirs = and(inTime, eq(emails.contactSeq, contactSeq));
+  const isTheirs = and(inTime(emails), eq(emails.contactSeq, contactSeq));
   const page = db
     .select()
     .from(emails)

@@ -7,7 +7,7 @@
  */
 
 import type { App } from "../../core/app.ts";
-import { IN_TIME } from "../../db/queries.ts";
+import { inTimeBy } from "../../db/queries.ts";
 import { statement } from "../../db/statement.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { perApp } from "../../lib/per-app.ts";
@@ -104,7 +104,7 @@ const TYPES: Readonly<Record<string, FieldType>> = {
   array: "array",
 };
 
-const OF_RANGE = `project_seq = ? AND seq > ? AND seq <= ? AND ${IN_TIME}`;
+const OF_RANGE = `project_seq = ? AND seq > ? AND seq <= ? AND ${inTimeBy("seq")}`;
 /** Patterns of GLOB, which exclude most values faster than an expression. */
 const DATE = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]";
 const THREE_DECIMALS = "*.[0-9][0-9][0-9]";

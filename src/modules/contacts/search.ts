@@ -218,7 +218,7 @@ export async function countContacts(
   const query = db
     .select({ total: count() })
     .from(contacts)
-    .where(and(inTime, eq(contacts.projectSeq, projectSeq), filter));
+    .where(and(inTime(contacts), eq(contacts.projectSeq, projectSeq), filter));
   const { rows } = await reader.find(projectSeq, asQuery(query));
   return Number(rows[0]?.[0]);
 }
@@ -235,7 +235,7 @@ async function readContacts(
   const query = db
     .select()
     .from(contacts)
-    .where(and(inTime, eq(contacts.projectSeq, projectSeq), filter))
+    .where(and(inTime(contacts), eq(contacts.projectSeq, projectSeq), filter))
     .orderBy(asc(contacts.seq))
     .limit(PAGE_SIZE);
   const { rows } = await reader.find(projectSeq, asQuery(query));

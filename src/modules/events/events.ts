@@ -9,7 +9,7 @@
 
 import { and, count, desc, eq, sql } from "drizzle-orm";
 import type { App } from "../../core/app.ts";
-import { IN_TIME } from "../../db/queries.ts";
+import { inTimeBy } from "../../db/queries.ts";
 import { eventNames } from "../../db/schema/events.ts";
 import { statement } from "../../db/statement.ts";
 import { type EventSelection, eventsOfContact } from "../../events/contact-events.ts";
@@ -172,7 +172,7 @@ async function countEvents(app: App, projectSeq: number, query: EventQuery): Pro
   const { event } = query;
   if (hasPeriod(query)) {
     const index = indexOf(projectSeq, query);
-    const sql = `SELECT count(*) ${entriesOf(index)} AND ${IN_TIME}`;
+    const sql = `SELECT count(*) ${entriesOf(index)} AND ${inTimeBy("seq")}`;
     const values = valuesOf(index, periodOf(query));
     const { rows } = await app.reader.find(projectSeq, { sql, values });
     return Number(rows[0]?.[0]);
@@ -214,7 +214,7 @@ function listEventNames(
     async ({ after, limit }): Promise<PageRows<typeof eventNames.$inferSelect>> => {
       const [uses = Infinity, seq = Infinity] = after ?? [];
       const isAfter = sql`(${eventNames.count}, ${eventNames.seq}) < (${uses}, ${seq})`;
-      const inProject = and(inTime, eq(eventNames.projectSeq, project.seq));
+      const inProject = and(inTime(eventNames), eq(eventNames.projectSeq, project.seq));
       const page = db
         .select()
         .from(eventNames)

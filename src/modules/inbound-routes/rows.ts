@@ -1,7 +1,7 @@
 /** The rows of received mails. All functions that write are parts of a change. */
 
 import type { App } from "../../core/app.ts";
-import { IN_TIME } from "../../db/queries.ts";
+import { inTimeBy } from "../../db/queries.ts";
 import { insertedSeq } from "../../db/inserted.ts";
 import type { Db } from "../../db/open.ts";
 import { newId } from "../../lib/id.ts";
@@ -124,7 +124,7 @@ export function createReceivedRows({ sqlite }: Pick<Db, "sqlite">) {
 export async function countReceived({ reader }: App, projectSeq: number): Promise<number> {
   // Both numbers are read from indexes; the state of each row would be read from its page.
   const sql = `
-    SELECT (SELECT count(*) FROM received_mails WHERE project_seq = ? AND ${IN_TIME})
+    SELECT (SELECT count(*) FROM received_mails WHERE project_seq = ? AND ${inTimeBy("seq")})
          - (SELECT count(*) FROM received_mails INDEXED BY received_mails_arriving
             WHERE state = 'ARRIVING' AND project_seq = ?)`;
   const { rows } = await reader.find(projectSeq, { sql, values: [projectSeq, projectSeq] });

@@ -1,7 +1,7 @@
 /** Adds up the bytes of the stored messages by inbox. */
 
 import type { App } from "../../core/app.ts";
-import { IN_TIME } from "../../db/queries.ts";
+import { inTimeBy } from "../../db/queries.ts";
 import { NO_OWNER } from "../../db/reader.ts";
 
 /** Bytes by inbox of the messages whose `seq` is at most `upTo`. */
@@ -15,7 +15,7 @@ export const NOTHING: Counted = { byInbox: new Map(), upTo: 0 };
 export async function countStoredBytes({ reader }: App, known: Counted): Promise<Counted> {
   const sql = `
     SELECT inbox_seq, sum(stored_bytes), max(seq) FROM inbox_messages
-    WHERE seq > ? AND ${IN_TIME} AND seq < ifnull(
+    WHERE seq > ? AND ${inTimeBy("seq")} AND seq < ifnull(
       (SELECT min(seq) FROM inbox_messages WHERE state = 'ARRIVING'), ${Number.MAX_SAFE_INTEGER})
     GROUP BY inbox_seq`;
   const { rows } = await reader.find(NO_OWNER, { sql, values: [known.upTo] });

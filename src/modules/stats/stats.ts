@@ -5,7 +5,6 @@
  */
 
 import type { App } from "../../core/app.ts";
-import { IN_TIME } from "../../db/queries.ts";
 import { projectHours } from "../../db/schema/stats.ts";
 import { statement } from "../../db/statement.ts";
 import type { EventInput } from "../../events/log.ts";
@@ -193,7 +192,7 @@ async function readHours(
 ): Promise<Hour[]> {
   const { rows } = await reader.find(projectSeq, {
     sql: `SELECT hour, ${columns.join(", ")} FROM project_hours
-      WHERE ${IN_TIME} AND project_seq = +? AND hour >= +? AND hour < +? ORDER BY hour`,
+      WHERE in_time() AND project_seq = +? AND hour >= +? AND hour < +? ORDER BY hour`,
     values: [projectSeq, startOfHour(from), to],
   });
   return rows.map(([hour, ...values]) => ({ hour: Number(hour), counts: countsIn(values) }));

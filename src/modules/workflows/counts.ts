@@ -4,7 +4,7 @@
  */
 
 import type { App } from "../../core/app.ts";
-import { IN_TIME } from "../../db/queries.ts";
+import { inTimeBy } from "../../db/queries.ts";
 import { statement } from "../../db/statement.ts";
 import type { ExecutionCounts, ListedCounts, WorkflowCounts } from "./count-model.ts";
 import type { WorkflowRow } from "./store.ts";
@@ -49,7 +49,7 @@ async function countByStatus(
   const sql = `
     SELECT workflow_seq, status, count(*)
     FROM workflow_executions INDEXED BY workflow_executions_status
-    WHERE workflow_seq IN (SELECT value FROM json_each(?)) AND ${IN_TIME}
+    WHERE workflow_seq IN (SELECT value FROM json_each(?)) AND ${inTimeBy("seq")}
     GROUP BY workflow_seq, status`;
   const { rows } = await reader.find(projectSeq, { sql, values: [JSON.stringify(workflowSeqs)] });
   const counts = new Map<number, ExecutionCounts>();
@@ -66,7 +66,7 @@ async function countActive({ reader }: App, { projectSeq, seq }: WorkflowRow) {
     SELECT current_step_id, count(*)
     FROM workflow_executions INDEXED BY workflow_executions_step
     WHERE workflow_seq = ? AND status IN ('RUNNING', 'WAITING') AND current_step_id IS NOT NULL
-      AND ${IN_TIME}
+      AND ${inTimeBy("seq")}
     GROUP BY status, current_step_id`;
   const { rows } = await reader.find(projectSeq, { sql, values: [seq] });
   return rows.map(([stepId, count]) => ({ stepId: String(stepId), count: Number(count) }));

@@ -1,7 +1,7 @@
 /** Reads the tags of an inbox. A message stores its tags as one sorted list. */
 
 import type { App } from "../../../core/app.ts";
-import { IN_TIME } from "../../../db/queries.ts";
+import { inTimeBy } from "../../../db/queries.ts";
 import { parseTags } from "../messages/record.ts";
 
 /** The different lists of tags of the inbox's messages, as stored, each with its number of messages. */
@@ -12,7 +12,7 @@ export async function readTags(
 ): Promise<Map<string, number>> {
   const sql = `
     SELECT tags, count(*) FROM inbox_messages
-    WHERE inbox_seq = ? AND tags <> '[]' AND ${IN_TIME} GROUP BY tags`;
+    WHERE inbox_seq = ? AND tags <> '[]' AND ${inTimeBy("seq")} GROUP BY tags`;
   const { rows } = await reader.find(projectSeq, { sql, values: [inboxSeq] });
   return new Map(rows.map(([tags, count]) => [String(tags), Number(count)]));
 }

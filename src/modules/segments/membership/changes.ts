@@ -4,7 +4,7 @@
  */
 
 import type { App } from "../../../core/app.ts";
-import { IN_TIME } from "../../../db/queries.ts";
+import { inTimeBy } from "../../../db/queries.ts";
 import { NO_OWNER } from "../../../db/reader.ts";
 import { statement } from "../../../db/statement.ts";
 import { SMALLEST_STEP_MS } from "../../../lib/steady-clock.ts";
@@ -50,7 +50,7 @@ async function readEvents(
   const sql = `
     SELECT project_seq, name, json_group_array(contact_seq) FROM (
       SELECT DISTINCT project_seq, name, contact_seq FROM events
-      WHERE seq > ? AND seq <= ? AND contact_seq IS NOT NULL AND ${IN_TIME})
+      WHERE seq > ? AND seq <= ? AND contact_seq IS NOT NULL AND ${inTimeBy("seq")})
     GROUP BY project_seq, name`;
   const { rows } = await app.reader.find(NO_OWNER, { sql, values: [afterSeq, newest] });
   for (const [projectSeq, name, contacts] of rows) {
@@ -68,7 +68,7 @@ async function readContacts(
 ): Promise<boolean> {
   const sql = `
     SELECT json_group_array(seq) FROM (
-      SELECT seq FROM contacts WHERE project_seq = ? AND updated_at >= ? AND ${IN_TIME} LIMIT ?)`;
+      SELECT seq FROM contacts WHERE project_seq = ? AND updated_at >= ? AND ${inTimeBy("seq")} LIMIT ?)`;
   const { rows } = await reader.find(projectSeq, {
     sql,
     values: [projectSeq, fromMs, MAX_CHANGES],

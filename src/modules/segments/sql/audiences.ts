@@ -9,7 +9,7 @@ import type { JsonObject } from "../../contacts/data.ts";
 import type { Context, FieldTest } from "../condition/field-test.ts";
 import { bind, type Bound } from "./bind.ts";
 import type { Audience } from "./plan.ts";
-import { choosePlan, IS_IN_TIME, queryOf, rowsOf } from "./reads.ts";
+import { choosePlan, inTimeOf, queryOf, rowsOf } from "./reads.ts";
 
 type ContactRow = typeof contacts.$inferSelect;
 type Bounds = { beforeSeq: number | null; limit: number };
@@ -120,7 +120,7 @@ async function* readMembers(
   let size = SCANNED_AT_ONCE;
   for (let after = afterSeq; after < newest;) {
     const ends = queryOf(bind`
-      SELECT ${key} FROM ${from} WHERE ${stretch} AND ${key} > ${after} AND ${IS_IN_TIME}
+      SELECT ${key} FROM ${from} WHERE ${stretch} AND ${key} > ${after} AND ${inTimeOf(plan)}
       ORDER BY ${key} LIMIT 1 OFFSET ${size - 1}`);
     const [end] = (await app.reader.find(projectSeq, ends)).rows;
     const last = end === undefined ? newest : Math.min(newest, Number(end[0]));

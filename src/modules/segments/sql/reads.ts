@@ -1,7 +1,7 @@
 /** The SELECTs of audiences that run in readers (db/reader.ts). */
 
 import type { App } from "../../../core/app.ts";
-import { IN_TIME, type ReadQuery } from "../../../db/queries.ts";
+import { inTimeBy, type ReadQuery } from "../../../db/queries.ts";
 import { bind, type Fragment } from "./bind.ts";
 import type { Audience, Plan } from "./plan.ts";
 
@@ -10,7 +10,10 @@ const ESTIMATE_LIMIT = 50_000;
 /** Largest number of plans compared. */
 const MAX_ESTIMATES = 8;
 
-export const IS_IN_TIME: Fragment = { text: IN_TIME, values: [] };
+export const inTimeOf = ({ key }: Pick<Plan, "key">): Fragment => ({
+  text: inTimeBy(key.text),
+  values: [],
+});
 
 export const queryOf = ({ text, values }: Fragment): ReadQuery => ({ sql: text, values });
 
@@ -23,9 +26,9 @@ export async function choosePlan(
   const [first] = narrow;
   if (first === undefined || narrow.length === 1) return first ?? whole;
   const counts = narrow.map(
-    ({ from, stretch }) => bind`
+    (plan) => bind`
       SELECT count(*) AS n FROM (
-        SELECT 1 FROM ${from} WHERE ${stretch} AND ${IS_IN_TIME} LIMIT ${ESTIMATE_LIMIT})`,
+        SELECT 1 FROM ${plan.from} WHERE ${plan.stretch} AND ${inTimeOf(plan)} LIMIT ${ESTIMATE_LIMIT})`,
   );
   const query = counts.reduce((one, other) => bind`${one} UNION ALL ${other}`);
   const { rows } = await reader.find(projectSeq, queryOf(query));
@@ -38,12 +41,13 @@ export async function choosePlan(
  * them; CROSS JOIN keeps SQLite from changing the order of the tables. `joins` are further tables.
  */
 export function rowsOf(
-  { from, key, stretch, filter, rest, isJoined }: Plan,
+  plan: Plan,
   { projectSeq }: Audience,
   { joins = bind``, readsContacts = false }: { joins?: Fragment; readsContacts?: boolean } = {},
 ): Fragment {
+  const { from, key, stretch, filter, rest, isJoined } = plan;
   const isOfContacts = key.text === "contacts.seq";
-  const where = bind`WHERE ${stretch} AND ${IS_IN_TIME} AND ${filter}`;
+  const where = bind`WHERE ${stretch} AND ${inTimeOf(plan)} AND ${filter}`;
   return isOfContacts || !(isJoined || readsContacts)
     ? bind`FROM ${from} ${joins} ${where} AND ${rest}`
     : bind`FROM ${from} CROSS JOIN contacts ${joins} ${where}
