@@ -37,7 +37,7 @@ import { trackNoun } from "./modules/track.ts";
 import { trackingNoun } from "./modules/tracking/tracking.ts";
 import { verificationNoun } from "./modules/verification/verification.ts";
 import { viewNoun } from "./modules/views/views.ts";
-import { webhookModule } from "./modules/webhooks/module.ts";
+import { webhookNoun } from "./modules/webhooks/noun.ts";
 import { workflowModule } from "./modules/workflows/workflows.ts";
 import { serverChecks } from "./server-checks.ts";
 import { captureModule } from "./smtp/capture-module.ts";
@@ -86,7 +86,7 @@ function createModules(app: App): readonly Module[] {
     segmentModule(app),
     moduleOf(app, domainNoun),
     { name: "DNS client", close: async () => app.dns.close() },
-    webhookModule(app),
+    moduleOf(app, webhookNoun),
     workflows,
     campaigns,
     contactModule(app),
