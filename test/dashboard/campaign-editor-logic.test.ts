@@ -13,6 +13,7 @@ import {
   audienceState,
   checksState,
   contentState,
+  dependsOnMails,
   isTyped,
   mustType,
   senderState,
@@ -24,7 +25,6 @@ import {
   unverifiedDomain,
 } from "../../src/dashboard/pages/campaigns/editor/senders.ts";
 import { sendBody } from "../../src/dashboard/pages/campaigns/editor/send-body.ts";
-import { dependsOnMails } from "../../src/dashboard/pages/campaigns/editor/use-audience.ts";
 import { readWhen, whenState } from "../../src/dashboard/pages/campaigns/editor/when.ts";
 import {
   isZoneFound,

@@ -99,3 +99,13 @@ export const mustType = (recipients: number): boolean => recipients >= TYPED_FRO
 /** Whether the typed number is that of the recipients; separators may be as the page shows them. */
 export const isTyped = (typed: string, recipients: number): boolean =>
   typed.replaceAll(/[\s.,'’]/g, "") === String(recipients);
+
+/** Fields of conditions whose values change when a mail is sent, opened or clicked. */
+const MAIL_FIELD = /"field":"(?:campaign|template|link|email)\./;
+
+/** Whether opens and clicks change the audience, as that of a follow-up. */
+export const dependsOnMails = ({
+  audienceType,
+  audienceFilter,
+}: Pick<CampaignSource, "audienceType" | "audienceFilter">): boolean =>
+  audienceType === "FILTERED" && MAIL_FIELD.test(JSON.stringify(audienceFilter));

@@ -7,6 +7,7 @@ import type { AudienceBreakdown } from "../../../../modules/campaigns/audience-m
 import { api } from "../../../api.ts";
 import { useCondition } from "../../segments/builder/condition-editor.tsx";
 import { useRenewed } from "../use-renewed.ts";
+import { dependsOnMails } from "./sections.ts";
 import type { CampaignEditing, CampaignSource } from "./campaign-source.ts";
 
 const SETTLED_MS = 400;
@@ -91,16 +92,6 @@ function incompleteText(
   }
   return type === "FILTERED" && condition === null ? "Complete the conditions" : null;
 }
-
-/** Fields of conditions whose values change when a mail is sent, opened or clicked. */
-const MAIL_FIELD = /"field":"(?:campaign|template|link|email)\./;
-
-/** Whether opens and clicks change the audience, as that of a follow-up. */
-export const dependsOnMails = ({
-  audienceType,
-  audienceFilter,
-}: Pick<AudienceFields, "audienceType" | "audienceFilter">): boolean =>
-  audienceType === "FILTERED" && MAIL_FIELD.test(JSON.stringify(audienceFilter));
 
 /**
  * Counts the contacts who would get a mail with this audience now, and those who would not, by
