@@ -55,7 +55,8 @@ describe("the frame", () => {
       await page.keyboard.press("Tab");
       await page.locator("a:focus", { hasText: "Skip to the content" }).waitFor();
       await page.keyboard.press("Enter");
-      await page.locator("main:focus").waitFor();
+      // The part that scrolls, so that the arrow keys do.
+      await page.locator("main .page:focus").waitFor();
 
       const search = page.getByPlaceholder("Search pages, contacts, projects and actions");
       await page.keyboard.press("Control+k");
