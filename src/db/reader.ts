@@ -305,6 +305,9 @@ function unavailable(cause: string): AppError {
   });
 }
 
-function stopping(): AppError {
-  return unavailable("the server stops");
-}
+const STOPPING = "the server stops";
+const stopping = (): AppError => unavailable(STOPPING);
+
+/** Whether a read ended because the server stops. What has read then goes on after the next start. */
+export const isEndOfReads = (error: unknown): boolean =>
+  error instanceof AppError && error.cause === STOPPING;

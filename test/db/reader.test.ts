@@ -2,7 +2,7 @@
 
 import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, test } from "bun:test";
-import { createDatabaseReader, createDirectReader } from "../../src/db/reader.ts";
+import { createDatabaseReader, createDirectReader, isEndOfReads } from "../../src/db/reader.ts";
 import { manualClock } from "../support/clock.ts";
 import { migratedFile } from "../support/database.ts";
 import { waitUntil } from "../support/eventually.ts";
@@ -179,7 +179,10 @@ describe("a server that stops", () => {
     const reads = [1, 2, 3, 4].map(() => errorOf(reader.find(1, endless)));
     const part = reader.find(2, { ...endless, isPartial: true });
     reader.endReads();
-    for (const error of await Promise.all(reads)) expect(error).toMatchObject(refused);
+    for (const error of await Promise.all(reads)) {
+      expect(error).toMatchObject(refused);
+      expect(isEndOfReads(error)).toBe(true);
+    }
     expect((await part).isComplete).toBe(false);
     expect(await errorOf(reader.find(1, query("SELECT 1 WHERE in_time()")))).toMatchObject(refused);
     await reader.close();

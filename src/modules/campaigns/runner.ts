@@ -5,6 +5,7 @@
  * cancelled campaigns. The state of a campaign is in the database only.
  */
 
+import { isEndOfReads } from "../../db/reader.ts";
 import { isStorageRefusal } from "../../db/refusal.ts";
 import type { Change } from "../../db/writer.ts";
 import { AppError } from "../../lib/errors.ts";
@@ -54,7 +55,7 @@ function createRunner(app: App) {
     isStopping: () => !worker.isRunning(),
     onEnd: worker.wake,
     onError(error) {
-      reportError(error);
+      if (!isEndOfReads(error)) reportError(error);
       worker.pause();
     },
   });
@@ -194,6 +195,7 @@ function createLongWork(
         workMs: Math.round(workMs),
       });
     } catch (error) {
+      if (isEndOfReads(error)) throw error;
       log.error("the audience of a campaign cannot be written", {
         campaign: campaign.id,
         error: describeError(error),

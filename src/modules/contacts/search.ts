@@ -210,6 +210,9 @@ export async function contactsAmong(
   return found;
 }
 
+/** Longest time for counting the contacts of a job, which nobody waits for. */
+export const JOB_COUNT_MS = 5 * 60_000;
+
 export async function countContacts(
   { db, reader }: App,
   projectSeq: number,
@@ -219,7 +222,7 @@ export async function countContacts(
     .select({ total: count() })
     .from(contacts)
     .where(and(inTime(contacts), eq(contacts.projectSeq, projectSeq), filter));
-  const { rows } = await reader.find(projectSeq, asQuery(query));
+  const { rows } = await reader.find(projectSeq, asQuery(query), JOB_COUNT_MS);
   return Number(rows[0]?.[0]);
 }
 

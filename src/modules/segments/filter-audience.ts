@@ -1,5 +1,6 @@
 /** The contacts that a filter of a bulk action or an export means. */
 
+import { JOB_COUNT_MS } from "../contacts/search.ts";
 import { parseCondition, parseStored } from "./condition/condition.ts";
 import { type Segments, segmentService } from "./service.ts";
 import type { App } from "../../core/app.ts";
@@ -31,7 +32,7 @@ function createFilterAudience({
     },
 
     count: (projectSeq: number, filter: unknown): Promise<number> =>
-      audiences.count(find(projectSeq, filter)),
+      audiences.count(find(projectSeq, filter), JOB_COUNT_MS),
 
     members: (projectSeq: number, filter: unknown, afterSeq: number): AsyncIterable<number[]> =>
       audiences.members(find(projectSeq, filter), afterSeq),

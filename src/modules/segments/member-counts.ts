@@ -7,6 +7,7 @@
 
 import { and, eq, isNull } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
+import { isEndOfReads } from "../../db/reader.ts";
 import { segments } from "../../db/schema/segments.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -79,7 +80,7 @@ export function createMemberCounts(deps: {
     try {
       await store(row, await counted);
     } catch (error) {
-      if (isStopping) return;
+      if (isStopping || isEndOfReads(error)) return;
       log.warn("the number of members of a segment was not stored", {
         segment: row.id,
         error: describeError(error),

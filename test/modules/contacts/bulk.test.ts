@@ -1,5 +1,7 @@
-import { beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, spyOn, test } from "bun:test";
+import { silentLog } from "../../../src/lib/log.ts";
 import { type TestApp, testApp } from "../../support/app.ts";
+import { migratedFile } from "../../support/database.ts";
 import { waitUntil } from "../../support/eventually.ts";
 import { listAt, stringAt } from "../../support/json.ts";
 import { projectPerTest } from "../../support/project-per-test.ts";
@@ -248,4 +250,27 @@ describe("POST /contacts/bulk refuses", () => {
     }
     expect(t.countRows("jobs")).toBe(0);
   });
+});
+
+test("a server that stops while a job reads ends the job later, and reports no fault", async () => {
+  const db = migratedFile();
+  const lines: string[] = [];
+  const note = (text: string) => void lines.push(text);
+  const stopped = await testApp({ db, log: { ...silentLog, warn: note, error: note } });
+  const { reader } = stopped.app.app;
+  await stopped.create("/contacts", { email: "ada@x.io", subscribed: true }, "id");
+  await stopped.start();
+  const { find } = reader;
+  let hasEnded = false;
+  spyOn(reader, "find").mockImplementation(async (...args) => {
+    reader.endReads();
+    hasEnded = true;
+    return find(...args);
+  });
+  const body = { action: "unsubscribe", filter: onX };
+  const id = (await stopped.call("POST", "/contacts/bulk", body)).text("data.jobId");
+  const status = () => db.sqlite.query("SELECT status FROM jobs WHERE id = ?").values(id)[0]?.[0];
+  await waitUntil(() => hasEnded && status() === "RUNNING");
+  await stopped.app.stop();
+  expect([status(), lines]).toEqual(["RUNNING", []]);
 });

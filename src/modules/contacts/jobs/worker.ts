@@ -4,6 +4,7 @@
  * together, so a job continues at the same position after a crash.
  */
 
+import { isEndOfReads } from "../../../db/reader.ts";
 import { isStorageRefusal } from "../../../db/refusal.ts";
 import type { Writer } from "../../../db/writer.ts";
 import type { Clock } from "../../../lib/clock.ts";
@@ -78,10 +79,8 @@ export function createJobWorker(deps: {
       await writer.write(() => jobs.start(job.seq));
       await runJob(job);
     } catch (error) {
-      log.error("a job could not go on and will be retried", {
-        job: job.id,
-        error: describeError(error),
-      });
+      const problem = { job: job.id, error: describeError(error) };
+      if (!isEndOfReads(error)) log.error("a job could not go on and will be retried", problem);
       worker.pause();
     }
   }

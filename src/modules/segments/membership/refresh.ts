@@ -10,6 +10,7 @@
  *    conditions.
  */
 
+import { isEndOfReads } from "../../../db/reader.ts";
 import { isStorageRefusal } from "../../../db/refusal.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { describeError, type Log } from "../../../lib/log.ts";
@@ -95,6 +96,7 @@ export function createRefresh(deps: {
       try {
         for (const row of rows) await refreshFully(resolveTracked(row));
       } catch (error) {
+        if (isEndOfReads(error)) return;
         log.error("members of a segment were not recorded", { error: describeError(error) });
       }
     },

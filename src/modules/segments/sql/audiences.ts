@@ -28,10 +28,10 @@ export function createAudiences(app: App) {
 
   return {
     /** Returns the exact number of contacts. */
-    async count(audience: Audience): Promise<number> {
+    async count(audience: Audience, limitMs = LIMIT_MS): Promise<number> {
       const plan = await choosePlan(app, audience);
       const query = queryOf(bind`SELECT count(*) ${rowsOf(plan, audience)}`);
-      const { rows } = await app.reader.find(audience.projectSeq, query, LIMIT_MS);
+      const { rows } = await app.reader.find(audience.projectSeq, query, limitMs);
       return Number(rows[0]?.[0]);
     },
 
