@@ -98,12 +98,24 @@ test("the application shows the graph of each workflow", async () => {
   }
 });
 
-test("the statistics by day count the events of the year", async () => {
+/** The number of events of this name about mails that are no test mails. */
+function countEvents(name: string): number {
+  const database = new Database(openDataFolder(folder, null).databaseFile, { readonly: true });
+  const found = database
+    .query<{ n: number }, [string]>(
+      `SELECT count(*) AS n FROM events JOIN emails ON emails.seq = events.email_seq
+       WHERE name = ? AND source <> 'TEST'`,
+    )
+    .get(name);
+  database.close();
+  return found?.n ?? 0;
+}
+
+test("the statistics by day count the events of the year, without test mails", async () => {
   const stats = await call("/stats?from=2025-03-01T00:00:00Z&to=2026-03-03T00:00:00Z&interval=DAY");
   expect(stats.status).toBe(200);
   for (const name of ["sent", "delivered", "opened", "bounced", "suppressed"]) {
-    const events = await call(`/events?event=email.${name}&limit=1`);
-    expect([name, stats.at(`data.totals.${name}`)]).toEqual([name, events.at("data.total")]);
+    expect([name, stats.at(`data.totals.${name}`)]).toEqual([name, countEvents(`email.${name}`)]);
   }
   const clicked = await call("/emails?status=CLICKED&limit=1");
   const clicks = Number(stats.at("data.totals.clicked"));
