@@ -240,20 +240,6 @@ describe("with many emails", () => {
     );
   });
 
-  /** Number of iterations of the event loop during a request. */
-  async function iterationsDuring(query: string): Promise<{ iterations: number; total: number }> {
-    let iterations = 0;
-    let isOver = false;
-    const count = () => {
-      iterations++;
-      if (!isOver) setImmediate(count);
-    };
-    setImmediate(count);
-    const answer = await t.call("GET", `/emails?${query}`);
-    isOver = true;
-    return { iterations, total: totalOf(answer) };
-  }
-
   test.each([
     ["to=p7@many.test", 1],
     ["to=@many.test", MANY],
@@ -261,11 +247,8 @@ describe("with many emails", () => {
     ["subject=nothing", 0],
     ["since=2027-01-01T00:00:00Z", 0],
     ["source=CAMPAIGN&to=@many.test", 0],
-  ])("%s is searched in slices, between which the event loop runs", async (query, total) => {
-    const quick = await iterationsDuring("campaignId=none");
-    const found = await iterationsDuring(query);
-    expect(found.total).toBe(total);
-    expect(found.iterations).toBeGreaterThan(quick.iterations);
+  ])("%s counts all that it finds", async (query, total) => {
+    expect(totalOf(await t.call("GET", `/emails?${query}`))).toBe(total);
   });
 
   test("every statement uses an index and sorts nothing", async () => {
