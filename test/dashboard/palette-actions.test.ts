@@ -124,7 +124,7 @@ describe("from the command palette", () => {
     await dialogOfImport.getByRole("button", { name: "Suppress the pasted addresses" }).click();
     await dialogOfImport.getByText("2 addresses were suppressed.").waitFor();
     await dialogOfImport.getByText("1 address was suppressed already.").waitFor();
-    await dialogOfImport.getByText("Line 3:").waitFor();
+    await dialogOfImport.getByText("Line 3, “broken@”:").waitFor();
     await dialogOfImport.getByRole("button", { name: "Import more" }).click();
     await dialogOfImport.getByLabel("CSV file").setInputFiles({
       name: "list.csv",

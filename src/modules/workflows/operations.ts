@@ -98,7 +98,7 @@ export const workflowOperations = describeOperations(
       role: "VIEWER",
       summary: "Count the executions of workflows by status",
       description:
-        "The numbers are exact. They are counted in slices, so a large one takes longer.",
+        "The numbers are exact. They are counted in threads, so a large one takes longer.",
     },
     getWorkflowCounts: {
       role: "VIEWER",
