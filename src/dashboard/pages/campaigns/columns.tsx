@@ -13,7 +13,7 @@ export const CAMPAIGN_COLUMNS: readonly Column<CampaignSummary>[] = [
   {
     key: "name",
     title: "Campaign",
-    width: "21%",
+    width: "19%",
     render: ({ name }) => <bdi title={name}>{name}</bdi>,
   },
   {
@@ -40,21 +40,21 @@ export const CAMPAIGN_COLUMNS: readonly Column<CampaignSummary>[] = [
   {
     key: "sent",
     title: "Sent",
-    width: "142px",
+    width: "166px",
     isFigure: true,
     render: (campaign) => sentText(campaign) ?? <span className="muted">–</span>,
   },
   {
     key: "opened",
     title: "Opened",
-    width: "78px",
+    width: "77px",
     isFigure: true,
     render: ({ opened, sent }) => sent > 0 && percentText(opened, sent),
   },
   {
     key: "clicked",
     title: "Clicked",
-    width: "78px",
+    width: "75px",
     isFigure: true,
     render: ({ clicked, sent }) => sent > 0 && percentText(clicked, sent),
   },
