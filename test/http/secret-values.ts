@@ -4,7 +4,7 @@ const JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl";
 
 type Field = readonly [name: string, value: unknown];
 
-/** What viewers must not see. */
+/** Viewers must not see the values of these fields. */
 export const SECRET_FIELDS: readonly Field[] = [
   // Names, in any form and several languages.
   ["code", "482913"],
@@ -150,7 +150,7 @@ export const SECRET_FIELDS: readonly Field[] = [
   ["verification", { state: "482913" }],
 ];
 
-/** What viewers see as it is. */
+/** Viewers see the values of these fields unchanged. */
 export const PLAIN_FIELDS: readonly Field[] = [
   ["name", "Ada Lovelace"],
   ["firstName", "Ada"],

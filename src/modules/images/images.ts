@@ -200,7 +200,7 @@ function deleteImage(app: App, { seq, digest }: ImageRow): void {
   app.writer.afterCommit(() => forgetServed(app, digest));
 }
 
-/** An image as everybody reads it. */
+/** `GET /i/{file}` serves these bytes to everybody. */
 type Served = { format: ImageRow["format"]; bytes: Uint8Array };
 
 // Every program of a recipient that shows the mail may run it.

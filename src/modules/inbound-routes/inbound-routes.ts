@@ -27,7 +27,7 @@ const receivedRows = perApp(({ db }: App) => createReceivedRows(db));
 
 const inboundRoutesOf = perApp((app: App) => createInboundRoutes({ ...app, app }));
 
-/** What an address receives. */
+/** Finds what receives the mail for an address: a route, or the bounces of forwarded mail. */
 export const inboundTargets = perApp((app: App) =>
   createTargets({
     rows: receivedRows(app),

@@ -26,7 +26,7 @@ import { renderSubject } from "../previews.ts";
 import { ensureQueue } from "../quotas.ts";
 import { suppressionReason } from "../suppressions.ts";
 import { getTemplate, type TemplateRow } from "../templates.ts";
-import { bodyToSend } from "../templates/assembled.ts";
+import { bodyToSend, templateMessage } from "../templates/assembled.ts";
 import { keepVersion } from "../templates/versions.ts";
 import { transportOf } from "../../outbox/transports/create-transport.ts";
 import { contactService } from "../contacts/service.ts";
@@ -167,7 +167,7 @@ function storeTest(
     id: emailId,
     projectSeq: project.seq,
     contactSeq: recipient?.seq ?? null,
-    messageSeq: emailStore(app).saveMessage(messageOf(app, template, sender), now),
+    messageSeq: emailStore(app).saveMessage(templateMessage(app, template, sender), now),
     source: "TEST",
     templateId: null,
     to,
@@ -181,20 +181,6 @@ function storeTest(
   keepVersion(app, template);
   wakeSending(app);
   return { email: emailId };
-}
-
-function messageOf(app: App, template: TemplateRow, sender: Sender) {
-  const { projectSeq } = template;
-  return {
-    projectSeq,
-    fromAddress: sender.address,
-    fromName: sender.name,
-    replyTo: template.replyTo,
-    html: bodyToSend(app, template),
-    headers: [],
-    isMarketing: template.type === "MARKETING",
-    attachments: [],
-  };
 }
 
 /** The data of a contact that was deleted must not be stored again. */

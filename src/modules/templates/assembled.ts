@@ -1,8 +1,11 @@
-/** The body of a template as it is sent: with its preheader, and in its layout. */
+/** A template as it is sent: its body with its preheader and in its layout, and the message of its mails. */
 
 import type { App } from "../../core/app.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { assembleBody } from "../../render/layout.ts";
+import type { Sender } from "../../http/admission.ts";
+import type { SharedMessage } from "../../outbox/enqueue.ts";
+import type { TemplateRow } from "../templates.ts";
 
 type Parts = { body: string; preheader: string | null; layoutBody: string | null };
 type Assembled = Parts & { source: string };
@@ -45,3 +48,17 @@ function remove(cache: ReturnType<typeof assembled>, seq: number, entry: Assembl
 /** About the memory that an entry takes; a text has up to two bytes for each unit. */
 const bytesOf = ({ source, body, layoutBody }: Assembled): number =>
   2 * (source.length + body.length + (layoutBody?.length ?? 0));
+
+/** The content that the mails of a template share when this sender sends them. */
+export function templateMessage(app: App, template: TemplateRow, sender: Sender): SharedMessage {
+  return {
+    projectSeq: template.projectSeq,
+    fromAddress: sender.address,
+    fromName: sender.name,
+    replyTo: template.replyTo,
+    html: bodyToSend(app, template),
+    headers: [],
+    isMarketing: template.type === "MARKETING",
+    attachments: [],
+  };
+}

@@ -40,7 +40,7 @@ describe("a campaign at the local time of each contact", () => {
     expect(await t.statusOf(id)).toBe("SENDING");
     expect(await advance(12.5)).toHaveLength(1);
     expect((await advance(0.5)).toSorted()).toEqual(["berlin", "kiritimati", "none", "wrong"]);
-    // Who unsubscribes before gets none.
+    // A contact who unsubscribes before its time gets no mail.
     expect(await t.stats(id)).toMatchObject({ totalRecipients: 5, queued: 1 });
     expect(await advance(6)).toContain("york");
     expect(await t.statusOf(id)).toBe("SENT");

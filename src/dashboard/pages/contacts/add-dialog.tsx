@@ -45,7 +45,7 @@ function AddForm({ known, onClose, onAdded }: Omit<Props, "isOpen">) {
           return name === "" ? [] : [[key, name]];
         }),
       );
-      // Nobody who unsubscribed is subscribed by an address that is added once more.
+      // A contact who has unsubscribed stays so when its address is added once more.
       const flag = subscribed ? {} : { subscribed };
       const body = { email: email.trim(), ...flag, data: { ...named, ...edit.patch } };
       return api.post<Contact>("/contacts", body, { idempotencyKey });

@@ -13,7 +13,7 @@ import type { JobRow, Jobs } from "../jobs/jobs.ts";
 
 export type Bulk = ReturnType<typeof createBulk>;
 
-/** What the segments do for bulk actions. */
+/** The functions of segments that bulk actions call. */
 export type FindAudience = {
   /** Throws 422 with the invalid condition if the filter is not valid. */
   check(projectSeq: number, filter: unknown): void;

@@ -28,12 +28,12 @@ import type { EventLog } from "../../../events/log.ts";
 import { refuseWorkflowMail } from "../../quotas.ts";
 import { suppressionReason } from "../../suppressions.ts";
 import { getTemplate, type TemplateRow } from "../../templates.ts";
-import { bodyToSend } from "../../templates/assembled.ts";
 import { noteSent } from "../../templates/versions.ts";
 import type { Postponed, StepResult } from "../run/engine.ts";
 import type { Step } from "../graph/graph.ts";
 import type { StepInput } from "./run-step.ts";
 import type { StepSubjects } from "./subjects.ts";
+import { templateMessage } from "../../templates/assembled.ts";
 
 type SendEmailDeps = {
   app: App;
@@ -169,7 +169,7 @@ export function createSendEmail(deps: SendEmailDeps) {
       id: emailId,
       projectSeq,
       contactSeq: recipient.seq,
-      messageSeq: store.saveMessage(messageOf(deps.app, template, sender), now),
+      messageSeq: store.saveMessage(templateMessage(deps.app, template, sender), now),
       source: "WORKFLOW",
       templateId: template.id,
       executionSeq: input.executionSeq,
@@ -225,20 +225,6 @@ function variablesOf({ contact, context }: StepInput, isCustom: boolean): JsonOb
 function senderOf({ from, fromName }: TemplateRow, { sender }: SendingProject): Sender | null {
   if (from !== null) return { address: from, name: fromName };
   return sender === null ? null : { address: sender.address, name: fromName ?? sender.name };
-}
-
-function messageOf(app: App, template: TemplateRow, sender: Sender) {
-  const { projectSeq } = template;
-  return {
-    projectSeq,
-    fromAddress: sender.address,
-    fromName: sender.name,
-    replyTo: template.replyTo,
-    html: bodyToSend(app, template),
-    headers: [],
-    isMarketing: template.type === "MARKETING",
-    attachments: [],
-  };
 }
 
 function failed(error: string): StepResult {

@@ -23,7 +23,7 @@ const FIELDS = [
 declare global {
   interface Window {
     letterStart?: Start;
-    /** What the editor gave to the page. */
+    /** The editor gave these values to the page. */
     letterChanges: { design: object; body: string }[];
   }
 }

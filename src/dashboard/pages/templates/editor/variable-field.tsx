@@ -67,7 +67,7 @@ export function VariableField({ noun, value, variables, error, onChange, ...rest
           className="editor-field"
           variant="unstyled"
           value={value}
-          // What is being chosen is not faulty yet.
+          // No fault is shown while a variable is being chosen.
           error={combobox.dropdownOpened ? undefined : error}
           rightSection={
             <ActionIcon
