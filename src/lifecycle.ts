@@ -9,7 +9,7 @@
  *   that only read, until the process is stopped.
  */
 
-import { isEndOfReads } from "./db/reader.ts";
+import { isEndOfReads, lacksDescriptors } from "./db/reader.ts";
 import type { ClockSteps } from "./clock-steps.ts";
 import type { App } from "./core/app.ts";
 import { describeFault, recoverySteps } from "./db/fault.ts";
@@ -81,7 +81,7 @@ export function createAppLifecycle(
       timers = startTimers(recurring, {
         begin: (name) => loopWatch.begin("job", name),
         error(name, error) {
-          if (isEndOfReads(error)) return;
+          if (isEndOfReads(error) || lacksDescriptors(error)) return;
           log.error("recurring work failed", { name, error: describeError(error) });
         },
       });

@@ -118,7 +118,7 @@ export function createDatabaseReader(
   const isReading = () => lost.size > 0 || [...threads].some(({ job }) => job !== null);
 
   function start(): Thread {
-    if (!hasFreeDescriptors(DESCRIPTORS_OF_START)) throw unavailable("too few free descriptors");
+    if (!hasFreeDescriptors(DESCRIPTORS_OF_START)) throw unavailable(NO_DESCRIPTORS);
     const worker = new Worker(FILE, { workerData: { file: filename, stop } });
     const thread: Thread = { worker, job: null, taskId: 0, isVerified: false, cancelLimit() {} };
     worker.on("message", (answer: ReadAnswer) => finish(thread, answer));
@@ -305,9 +305,17 @@ function unavailable(cause: string): AppError {
   });
 }
 
+const NO_DESCRIPTORS = "too few free descriptors";
 const STOPPING = "the server stops";
 const stopping = (): AppError => unavailable(STOPPING);
 
 /** Whether a read ended because the server stops. What has read then goes on after the next start. */
 export const isEndOfReads = (error: unknown): boolean =>
   error instanceof AppError && error.cause === STOPPING;
+
+/**
+ * Whether a read found too few free descriptors, of which the operator is warned once
+ * (lib/descriptors.ts). Recurring work reads again when it is due next.
+ */
+export const lacksDescriptors = (error: unknown): boolean =>
+  error instanceof AppError && error.cause === NO_DESCRIPTORS;
