@@ -196,6 +196,9 @@ async function compile(job: Job, revision: string, order: string | null): Promis
     const flags = [
       "--compile",
       "--production",
+      // Code that only a start runs is compiled by the JIT only after 20 times as many runs. A server
+      // restores the ordinary policy when it is ready (cli/process-io.ts); threads begin with it.
+      "--compile-jit-policy=20",
       "--sourcemap",
       "--bytecode",
       // Each dynamic import is a file of its own. In one file, the imports of all of them would be

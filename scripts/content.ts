@@ -1,13 +1,14 @@
 /**
  * Compares the messages of campaigns and stored templates, read off the wire, with the ordinary
- * rendering of each template and contact, which this script computes without shapes.
+ * rendering of each template and contact, which this script computes for each mail alone.
  *
  * `bun scripts/content.ts [--mails 5000] [--seed N] [--binary[=PATH]]`
  *
  * The mails have plain text, lists, tables, quotes, conditions, loops, right-to-left and CJK text,
  * emoji, empty and hostile values, tracked links and footers in several languages. Each message must
  * have the expected headers, HTML and text, no body line above 76 characters, and two signatures
- * that mailauth and dkimpy verify. dkimpy is fetched with apt-get if it is missing; if that fails,
+ * that mailauth and dkimpy verify. A message that was rendered in full must have the expected octets; a
+ * letter must have no line that begins with a dot. dkimpy is fetched with apt-get if it is missing; if that fails,
  * the script says so. The exit code is 1 if anything differs.
  */
 
@@ -49,9 +50,9 @@ async function run(): Promise<boolean> {
 function printTable({ templates }: ContentReport): void {
   const line = (name: string, ...columns: (number | string)[]) =>
     `  ${name.padEnd(40)} ${columns.map((column) => String(column).padStart(11)).join("")}`;
-  console.log(line("template", "mails", "equal", "with shape", "must fail"));
-  for (const { name, mails, equal, withShape, refused } of templates) {
-    console.log(line(name, mails, equal, withShape, refused));
+  console.log(line("template", "mails", "equal", "letters", "must fail"));
+  for (const { name, mails, equal, letters, refused } of templates) {
+    console.log(line(name, mails, equal, letters, refused));
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * Reads the report of a test run (`bun test --reporter=junit`), prints its ten slowest tests, and fails
- * if a fast test took more than a second. Such a file runs again, alone, up to three times, because all
- * processors were busy in the first run: only a test that is slow each time counts.
+ * if a fast test took more than a second. The files of such tests run again, up to three times and
+ * nothing beside them, because all processors were busy before: only a test that is slow each time counts.
  *
  * `bun scripts/slow-tests.ts REPORT`
  */
@@ -16,11 +16,18 @@ const SLOW: Readonly<Record<string, string>> = {
   "test/dashboard/": "a browser",
   "test/proofs/": "many rounds",
   "test/architecture/walks.test.ts": "a server in a process of its own",
+  "test/cli/dev.test.ts": "several starts of a server",
   "test/cli/process.test.ts": "the program",
+  "test/cli/secret.test.ts": "several starts of a server",
   "test/docs/testing-recipes.test.ts": "tools of other languages",
   "test/http/descriptor-guard.test.ts a server without": "the program",
   "test/http/openapi-client.test.ts": "a linter and a compiler",
+  "test/modules/backups.test.ts": "a backup in a process of its own",
   "test/modules/campaigns/faults.test.ts a template that takes longer": "the limit of a render",
+  "test/modules/campaigns/faults.test.ts while the relay is down": "an outage of an hour",
+  "test/modules/relay-reports/many-reports.test.ts 10,000 reports": "ten thousand reports",
+  "test/outbox/direct/tarpits.test.ts": "hundreds of connections",
+  "test/outbox/direct/whole.test.ts": "hundreds of mails",
   "test/scripts/seed-demo.test.ts the same seed": "two years of demonstration data",
   "test/watchdog.test.ts rendering for one request": "the limit of a render",
 };
@@ -49,23 +56,31 @@ const isSlow = ({ seconds, file, name }: Test) =>
 
 const line = ({ name, file, seconds }: Test) => `  ${seconds.toFixed(2)} s  ${file}  ${name}`;
 
-/** Runs the file alone. */
-function testsAlone(file: string): Test[] {
+/** Runs the files, one after the other in one process, and nothing else. */
+function testsAlone(files: readonly string[]): Test[] {
   const outfile = join(process.env["TMPDIR"] ?? "/tmp", `slow-tests-${process.pid}.xml`);
   const options = ["--timeout", "30000", "--reporter=junit", `--reporter-outfile=${outfile}`];
-  Bun.spawnSync([process.execPath, "test", ...options, file], {
+  Bun.spawnSync([process.execPath, "test", ...options, ...files], {
     stdout: "ignore",
     stderr: "ignore",
   });
   return testsOf(readFileSync(outfile, "utf8"));
 }
 
-/** The tests of the file that are slow each time it runs alone, with the times of the last run. */
-function slowAlone(file: string): Test[] {
-  let slow = testsAlone(file).filter(isSlow);
-  for (let run = 2; run <= RUNS_ALONE && slow.length > 0; run++) {
-    const before = new Set(slow.map(({ name }) => name));
-    slow = testsAlone(file).filter((test) => isSlow(test) && before.has(test.name));
+const key = ({ file, name }: Test) => `${file} ${name}`;
+const filesOf = (slow: readonly Test[]) => [...new Set(slow.map(({ file }) => file))];
+
+/**
+ * The tests of the files that are slow each time, with the times of the last run. The files share a
+ * process in the first run, which saves the start of most of them, and later ones have one each.
+ */
+function slowAlone(files: readonly string[]): Test[] {
+  if (files.length === 0) return [];
+  let slow = testsAlone(files).filter(isSlow);
+  for (let run = 2; run <= RUNS_ALONE; run++) {
+    const before = new Set(slow.map(key));
+    const again = filesOf(slow).flatMap((file) => testsAlone([file]));
+    slow = again.filter((test) => isSlow(test) && before.has(key(test)));
   }
   return slow;
 }
@@ -75,8 +90,7 @@ const tests = testsOf(readFileSync(report, "utf8"));
 const slowest = tests.toSorted((a, b) => b.seconds - a.seconds).slice(0, PRINTED);
 console.log(`the slowest of ${tests.length} tests:\n${slowest.map(line).join("\n")}`);
 
-const files = new Set(tests.filter(isSlow).map(({ file }) => file));
-const slow = [...files].flatMap(slowAlone);
+const slow = slowAlone(filesOf(tests.filter(isSlow)));
 if (slow.length > 0) {
   console.log(
     `a fast test takes at most ${LIMIT_S} s; these took longer, also ${RUNS_ALONE} times alone:`,

@@ -3,11 +3,11 @@
  *
  * `bun scripts/smoke.ts [EXECUTABLE]` (default: `dist/mailstead`)
  *
- * It checks what is in the executable and not in the sources: the dashboard, the migrations, and the
- * threads, each a file of its own, which read from the database, compose mail and parse caught mail. The
- * tests of processes (test/cli/process.test.ts) then use the same executable. Each check prints one
- * line. The first failed check prints the server's log and ends the test. On exit all processes are
- * killed and the folder is removed.
+ * It checks what is in the executable and not in the sources: the dashboard, the migrations, the
+ * documentation, and the threads, each a file of its own, which read from the database, compose mail
+ * and parse caught mail. The tests of processes (test/cli/process.test.ts) then use the same
+ * executable. Each check prints one line. The first failed check prints the server's log and ends the
+ * test. On exit all processes are killed and the folder is removed.
  */
 
 import assert from "node:assert/strict";
@@ -114,6 +114,22 @@ async function checkDashboard(url: string): Promise<void> {
   assert.ok((await script.text()).length > 100_000);
 }
 
+/** The executable contains the pages of the documentation, and the package of the protocol of agents. */
+async function checkAgents(url: string, key: string): Promise<void> {
+  assert.match(await (await fetch(`${url}/llms.txt`)).text(), /\(\/docs\/mcp\.md\)/);
+  assert.match(await (await fetch(`${url}/docs/mcp.md`)).text(), /^# Agents and MCP\n/);
+  const answer = await fetch(`${url}/mcp`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${key}`,
+      accept: "application/json, text/event-stream",
+      "content-type": "application/json",
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+  });
+  assert.match(await answer.text(), /"name":"explain_recipient"/);
+}
+
 async function checkMail(message: Uint8Array): Promise<void> {
   const parsed = await simpleParser(Buffer.from(message), { skipHtmlToText: true });
   assert.equal(parsed.subject, "Grüße Ada <b>");
@@ -140,7 +156,9 @@ async function runSmokeTest(): Promise<void> {
     return project;
   });
 
-  const call = createCall(url, stringAt(created, "secretKey"));
+  const secretKey = stringAt(created, "secretKey");
+  await check("agents find the documentation and the tools", () => checkAgents(url, secretKey));
+  const call = createCall(url, secretKey);
   await check("POST /v1/send accepts a mail with an attachment", () =>
     call("/v1/send", {
       to: mail.recipient,

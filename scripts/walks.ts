@@ -73,7 +73,7 @@ const isFound = ({ db }: Pick<TestApp, "db">, rows: string): boolean =>
 
 const SRC = new URL("../src/", import.meta.url).href;
 /** They run by timers of their own, in a walk or before it. */
-const WATCHDOGS = ["lib/heap-growth.ts", "lib/loop-watch.ts"];
+const WATCHDOGS = ["lib/heap-growth.ts", "lib/intervals.ts", "lib/loop-watch.ts"];
 const QUIET_MS = 20;
 const QUIET_TIMES = 3;
 

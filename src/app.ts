@@ -23,7 +23,7 @@ import { createMetrics, createReadiness } from "./readiness.ts";
 import { accountService } from "./modules/accounts/service.ts";
 import { campaignRunner } from "./modules/campaigns/runner.ts";
 import { segmentService } from "./modules/segments/service.ts";
-import { mailDispatcher } from "./modules/sending.ts";
+import { mailLane } from "./modules/sending.ts";
 import { workflowRunner } from "./modules/workflows/workflows.ts";
 import { replaceTransport } from "./outbox/transports/create-transport.ts";
 
@@ -35,7 +35,7 @@ export function createServer(options: AppOptions) {
   const app = createApp({ ...options, clock });
   if (options.transport !== undefined) replaceTransport(app, options.transport);
   const modules = modulesOf(app);
-  const dispatcher = mailDispatcher(app);
+  const lane = mailLane(app);
   const clockSteps = stepsOf(app, clock, modules);
   const recurring = recurringWorkOf(app, clockSteps, modules);
   const server = createHttpServer(app, {
@@ -48,8 +48,8 @@ export function createServer(options: AppOptions) {
           ? () => developerToken({ accounts: accountService(app), writer: app.writer })
           : null,
     }),
-    readiness: createReadiness(app, { dispatcher, clockSteps }),
-    readMetrics: createMetrics(app, dispatcher),
+    readiness: createReadiness(app, { lane, clockSteps }),
+    readMetrics: createMetrics(app, lane),
   });
   const { http, listen } = server;
   const lifecycle = createAppLifecycle(app, {

@@ -3,14 +3,19 @@
 import { type AnyElysia, Elysia } from "elysia";
 import type { App } from "./core/app.ts";
 import { bodiesOf } from "./http/body.ts";
+import { docsRoutes } from "./http/docs-routes.ts";
 import { healthRoutes, type Readiness } from "./http/health.ts";
 import type { SignInPath } from "./http/sign-in-path.ts";
+import { keepRelayedPeer } from "./http/incoming.ts";
 import { createListener } from "./http/listener.ts";
 import { openApiRoutes } from "./http/openapi.ts";
+import { ownRequests } from "./http/own-requests.ts";
 import { createRoot } from "./http/server.ts";
 import { uiRoutes } from "./http/ui.ts";
 import { type Metric, serveMetrics } from "./lib/metrics.ts";
 import { routeRulesOf } from "./http/route-rules.ts";
+import { serverCertificate } from "./tls/server-certificate.ts";
+import { createTlsListeners } from "./tls/listeners.ts";
 import { unknownFieldsOf } from "./http/unknown-fields.ts";
 import { admissionOf } from "./modules/admission.ts";
 import type { Module } from "./modules/module.ts";
@@ -35,11 +40,15 @@ export function createHttpServer(
 ) {
   const { config, clock, log, loopWatch } = app;
   const bodies = bodiesOf(app);
+  const certificate = serverCertificate(app);
+  let isHttpsOnly = certificate.isPublic();
+  certificate.onChange(() => (isHttpsOnly = certificate.isPublic()));
   const { root, registerRoutes, responses } = createRoot({
     log,
     now: clock.now,
     elapsed: clock.elapsed,
     projectOf: admissionOf(app).projectOf,
+    isHttpsOnly: () => isHttpsOnly,
     beginWork: (route) => loopWatch.begin("route", route),
     onAnswered: bodies.returnShares,
   });
@@ -56,11 +65,15 @@ export function createHttpServer(
     },
   }).use(root);
   addRoutes(http, parts);
-  http.use(openApiRoutes(() => addRoutes(new Elysia({ name: "api" }), parts))).use(uiRoutes(parts));
+  http
+    .use(openApiRoutes(() => addRoutes(new Elysia({ name: "api" }), parts)))
+    .use(docsRoutes())
+    .use(uiRoutes(parts));
   registerRoutes(http.routes);
   routeRulesOf(app).registerRoutes(http.routes);
   bodies.registerRoutes(http.routes);
   unknownFieldsOf(app).registerRoutes(http.routes);
+  ownRequests(app).setHandler((request) => http.handle(request));
   const listener = createListener({
     http,
     hostname: config.host,
@@ -68,22 +81,26 @@ export function createHttpServer(
     clock,
     log,
   });
+  const tlsListeners = createTlsListeners(app, keepRelayedPeer);
   let metricsServer: ReturnType<typeof serveMetrics> | null = null;
 
   return {
     http,
 
     /** Starts the servers, and resolves to the port. */
-    listen(): Promise<number> {
+    async listen(): Promise<number> {
       if (config.metrics !== null) {
         metricsServer = serveMetrics(config.metrics, () => parts.readMetrics(responses));
       }
-      return listener.open();
+      const port = await listener.open();
+      await tlsListeners.open(port);
+      return port;
     },
 
     /** Resolves after the requests under way were answered. */
     async close(): Promise<void> {
       await metricsServer?.stop();
+      await tlsListeners.stop();
       await listener.close();
     },
   };

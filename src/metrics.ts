@@ -17,6 +17,8 @@ type MetricsSource = {
   isStorageHealthy: boolean;
   /** Bytes of the request bodies that are being received or processed. */
   bodyBytes: number;
+  /** End of the certificate of HTTPS, in milliseconds; null if there is none. */
+  certificateEndsAt: number | null;
   /** Wall clock, in milliseconds. */
   now: number;
 };
@@ -65,6 +67,7 @@ export function metricsOf(source: MetricsSource): Metric[] {
       "Bytes of the request bodies that are being received or processed.",
       source.bodyBytes,
     ),
+    ...certificateMetrics(source.certificateEndsAt),
     gauge("process_resident_memory_bytes", "Resident memory.", process.memoryUsage.rss()),
     {
       name: "process_cpu_seconds_total",
@@ -78,4 +81,11 @@ export function metricsOf(source: MetricsSource): Metric[] {
       Math.round(now / 1000 - process.uptime()),
     ),
   ];
+}
+
+function certificateMetrics(endsAt: number | null): Metric[] {
+  if (endsAt === null) return [];
+  const name = "mailstead_certificate_expiry_timestamp_seconds";
+  const help = "When the certificate of HTTPS ends, in seconds since the Unix epoch.";
+  return [gauge(name, help, Math.round(endsAt / 1000))];
 }

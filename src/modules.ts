@@ -7,6 +7,7 @@ import { operationRoutes } from "./http/operations.ts";
 import { perApp } from "./lib/per-app.ts";
 import { accountModule } from "./modules/accounts/accounts.ts";
 import { admissionOf } from "./modules/admission.ts";
+import { backupModule } from "./modules/backups.ts";
 import { bounceNoun } from "./modules/bounces/bounces.ts";
 import { campaignModule } from "./modules/campaigns/campaigns.ts";
 import { contactModule } from "./modules/contacts/contacts.ts";
@@ -21,8 +22,13 @@ import { inboxModule } from "./modules/inboxes/inboxes.ts";
 import { keyNoun } from "./modules/keys.ts";
 import { layoutNoun } from "./modules/layouts.ts";
 import { liveModule } from "./modules/live.ts";
+import { mcpNoun } from "./modules/mcp/mcp.ts";
 import type { Module, Noun } from "./modules/module.ts";
+import { plunkNoun } from "./modules/plunk/plunk.ts";
 import { projectNoun } from "./modules/projects.ts";
+import { relayReportNoun } from "./modules/relay-reports/relay-reports.ts";
+import { reportMailboxNoun } from "./modules/report-mailboxes/report-mailboxes.ts";
+import { resendModule } from "./modules/resend/resend.ts";
 import { retentionNoun } from "./modules/retention.ts";
 import { segmentModule } from "./modules/segments/segments.ts";
 import { queueModule, sendingModule } from "./modules/sending.ts";
@@ -43,6 +49,7 @@ import { serverChecks } from "./server-checks.ts";
 import { captureModule } from "./smtp/capture-module.ts";
 import { inboundModule } from "./smtp/inbound-module.ts";
 import { submissionModule } from "./smtp/submission-module.ts";
+import { serverCertificate } from "./tls/server-certificate.ts";
 
 /** The modules of an application. Each is made once. */
 export const modulesOf = perApp(createModules);
@@ -82,7 +89,10 @@ function createModules(app: App): readonly Module[] {
     moduleOf(app, verificationNoun),
     moduleOf(app, subscriptionNoun),
     moduleOf(app, trackingNoun),
+    moduleOf(app, relayReportNoun),
+    moduleOf(app, reportMailboxNoun),
     moduleOf(app, retentionNoun),
+    backupModule(app),
     segmentModule(app),
     moduleOf(app, domainNoun),
     { name: "DNS client", close: async () => app.dns.close() },
@@ -91,14 +101,28 @@ function createModules(app: App): readonly Module[] {
     campaigns,
     contactModule(app),
     emailModule(app),
+    moduleOf(app, plunkNoun),
+    resendModule(app),
     systemModule(app, () => serverChecks(app)),
     inboxes,
+    moduleOf(app, mcpNoun),
     live,
+    certificateModule(app),
     captureModule(app),
     submissionModule(app),
     inboundModule(app),
     sendingModule(app),
   ];
+}
+
+/** Uses the files of the certificate after they have changed, or renews it at its CA. */
+function certificateModule(app: App): Module {
+  const { check, stop } = serverCertificate(app);
+  return {
+    name: "certificate",
+    recurring: [{ name: "certificate", pattern: "*/30 * * * * *", run: check }],
+    stop: async () => stop(),
+  };
 }
 
 /** Purges the answers that are stored for an Idempotency-Key. */

@@ -8,7 +8,9 @@ import { bodiesOf } from "./http/body.ts";
 import type { Readiness } from "./http/health.ts";
 import type { Metric } from "./lib/metrics.ts";
 import { metricsOf } from "./metrics.ts";
-import type { Dispatcher } from "./outbox/dispatcher.ts";
+import { queueHold } from "./outbox/queue-hold.ts";
+import { serverCertificate } from "./tls/server-certificate.ts";
+import type { Lane } from "./outbox/lane/lane.ts";
 
 /** If due mail that nothing pauses does not move for this long, the process is not ready. */
 const MAX_STALLED_MS = 60_000;
@@ -19,13 +21,12 @@ const FAULT_REASONS = {
   displaced: "A file of the database was deleted, moved or replaced.",
 } as const satisfies Record<StorageFault["kind"], string>;
 
-const READY: Readiness = { isReady: true };
-
 export function createReadiness(
-  { db, folder, writer }: App,
-  parts: { dispatcher: Dispatcher; clockSteps: Pick<ClockSteps, "note"> },
+  app: App,
+  parts: { lane: Lane; clockSteps: Pick<ClockSteps, "note"> },
 ) {
-  const { dispatcher, clockSteps } = parts;
+  const { db, folder, writer } = app;
+  const { lane, clockSteps } = parts;
 
   function faultReason(): string | null {
     const fault = db.fault.current();
@@ -36,11 +37,11 @@ export function createReadiness(
   function obstacle(): string | null {
     const fault = faultReason();
     if (fault !== null) return fault;
-    if (!dispatcher.isRunning()) return "The queue does not run.";
+    if (!lane.isRunning()) return "The queue does not run.";
     const free = folder === null ? Infinity : freeBytes(folder);
     if (free === null) return "The data folder cannot be examined.";
     if (free < MIN_FREE_BYTES) return "The storage is full.";
-    const stalledMs = dispatcher.stalledMs();
+    const stalledMs = lane.stalledMs();
     if (stalledMs < MAX_STALLED_MS) return null;
     return `Mail that is due has not moved for ${Math.round(stalledMs / 1000)} s.`;
   }
@@ -51,7 +52,7 @@ export function createReadiness(
     if (reason !== null) return { isReady: false, reason };
     // A real write shows whether the database accepts writes now.
     return writer.write(clockSteps.note).then(
-      () => READY,
+      () => ({ isReady: true as const, isQueueHeld: queueHold(app).isHeld() }),
       () => ({
         isReady: false as const,
         reason: faultReason() ?? "The database does not take writes.",
@@ -60,18 +61,19 @@ export function createReadiness(
   };
 }
 
-export function createMetrics(app: App, dispatcher: Dispatcher) {
+export function createMetrics(app: App, lane: Lane) {
   const { clock, loopWatch, writer } = app;
   return function readMetrics(responses: ReadonlyMap<string, number>): Metric[] {
     return metricsOf({
       holds: loopWatch.report(),
-      outcomes: dispatcher.outcomes,
+      outcomes: lane.outcomes,
       responses,
       // After a storage fault no mail moves, and queries may fail.
-      nextDueAt: writer.hasFault() ? null : dispatcher.nextDueAt(),
-      stalledMs: writer.hasFault() ? 0 : dispatcher.stalledMs(),
+      nextDueAt: writer.hasFault() ? null : lane.nextDueAt(),
+      stalledMs: writer.hasFault() ? 0 : lane.stalledMs(),
       isStorageHealthy: writer.isHealthy(),
       bodyBytes: bodiesOf(app).takenBytes(),
+      certificateEndsAt: serverCertificate(app).endsAt(),
       now: clock.now(),
     });
   };

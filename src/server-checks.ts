@@ -9,6 +9,11 @@ import { isSameSecret, readInstallationValue } from "./db/installation-values.ts
 import type { Finding, World } from "./doctor/check.ts";
 import { domainPresenter, domainsOfProject } from "./modules/domains/domains.ts";
 import { requireReadableKeys } from "./modules/domains/keys.ts";
+import { reportMailboxStates } from "./modules/report-mailboxes/report-mailboxes.ts";
+import { reportSourceStates } from "./modules/relay-reports/sources.ts";
+import { readQueueHold } from "./outbox/queue-hold.ts";
+import { backupStateOf } from "./modules/backups.ts";
+import { readAcmeState } from "./tls/acme-state.ts";
 import { listProjects } from "./modules/projects.ts";
 
 /** Longest time for one check. */
@@ -30,7 +35,12 @@ export async function serverChecks(app: App): Promise<Finding[]> {
     metrics: async () => null,
     requireReadableKeys: async () => requireReadableKeys(db, secret),
     isSameSecret: async () => isSameSecret(db, secret),
+    backups: async () => backupStateOf(config, db, secret),
+    queueHeldSince: async () => readQueueHold(db),
     logHeldSince: async () => readInstallationValue(db, "log_held_since"),
+    acme: async () => readAcmeState(db, secret),
+    reportSources: async () => reportSourceStates(app),
+    reportMailboxes: async () => reportMailboxStates(app),
     domains: async () =>
       listProjects(app)
         .flatMap(({ seq }) => domainsOfProject(app, seq))

@@ -24,7 +24,7 @@ import {
 import { readAgain } from "./support/records.ts";
 
 const versions = readdirSync(FIXTURES, { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
+  .filter((entry) => entry.isDirectory() && /^\d/.test(entry.name))
   .map(({ name }) => name);
 
 test("there is a fixture", () => expect(versions).toContain("0.1.0"));

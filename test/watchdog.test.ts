@@ -2,8 +2,10 @@
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { createLog } from "../src/lib/log.ts";
+import { createPace } from "../src/outbox/pace.ts";
 import { changeProject, findProject } from "../src/modules/projects.ts";
 import { type TestApp, type TestOptions, testApp } from "./support/app.ts";
+import { manualClock } from "./support/clock.ts";
 import { settleEventLoop, waitUntil, waitUntilRead } from "./support/eventually.ts";
 import { valueAt } from "./support/json.ts";
 import { expectError } from "./support/refusal.ts";
@@ -127,8 +129,10 @@ describe("/readyz notices mail that does not move", () => {
   });
 
   test("answers 200 while a rate of one mail in two minutes makes mail wait", async () => {
-    const transport = testTransport({ answer: ACCEPTED });
-    const t = await started({ transport, config: { sendRate: 1 / 120 } });
+    const clock = manualClock();
+    const pace = createPace({ ratePerSecond: 1 / 120, clock });
+    const transport = testTransport({ answer: ACCEPTED, pace });
+    const t = await started({ transport, clock, config: { sendRate: 1 / 120 } });
     for (const to of ["a@example.com", "b@example.com", "c@example.com"]) {
       await t.call("POST", "/v1/send", { ...mail, to });
     }

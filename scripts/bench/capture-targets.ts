@@ -35,12 +35,17 @@ export type OwnTarget = Target & {
 const OwnList = Type.Object({ data: Type.Object({ total: Type.Integer() }) });
 const MailpitList = Type.Object({ messages_count: Type.Integer() });
 
-export async function startOwn(binary: string | null): Promise<OwnTarget> {
+/** Keeps every message, unless `hasDefaultLimit`: then an inbox keeps its newest 500. */
+export async function startOwn(
+  binary: string | null,
+  { hasDefaultLimit = false } = {},
+): Promise<OwnTarget> {
   const data = temporaryFolder();
   const key = await prepareStore(data, 0);
   const [port, smtpPort] = twoFreePorts();
-  const args = ["--capture-smtp", `127.0.0.1:${smtpPort}`, "--capture-max-messages", "0"];
-  const server = await startServer({ binary, data, port, args: [...args, "--api-rate", "0"] });
+  const limit = hasDefaultLimit ? [] : ["--capture-max-messages", "0"];
+  const args = ["--capture-smtp", `127.0.0.1:${smtpPort}`, "--api-rate", "0", ...limit];
+  const server = await startServer({ binary, data, port, args });
   const authorization = `Bearer ${key}`;
   const call = (method: string, path: string, body?: unknown) =>
     requestJson(`http://127.0.0.1:${port}/inboxes/default${path}`, {

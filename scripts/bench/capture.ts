@@ -1,7 +1,8 @@
 /**
  * Measures how many messages per second the listener for captured mail takes, from the first MAIL
  * until a search finds the last message. The baseline is the package smtp-server, which answers 250
- * and stores nothing. With `--mailpit=PATH`, Mailpit takes the same load in the same run; it does not
+ * and stores nothing. Text is measured once more with the default limit of an inbox, so that each
+ * message replaces an older one. With `--mailpit=PATH`, Mailpit takes the same load in the same run; it does not
  * sync its messages to disk, this program does.
  */
 
@@ -26,6 +27,10 @@ const SAMPLE_MS = 20;
 const FOUND_LIMIT_MS = 60_000;
 /** Wanted ratio to Mailpit's rate. */
 const RATIO = 3;
+/** The default of `--capture-max-messages`. */
+const DEFAULT_LIMIT = 500;
+/** Wanted ratio of the rate with that limit to the rate without one. */
+const LIMITED_RATIO = 1;
 
 type Load = {
   name: string;
@@ -77,6 +82,7 @@ export async function benchCapture(options: {
     const own = await measure(await startOwn(binary), load);
     await measureBare(load, own);
     aims.push(...aimsOf(load, own, other));
+    if (load.kind === "text") aims.push(await measureLimited(load, own, binary));
   }
   return reportAims(aims);
 }
@@ -111,7 +117,20 @@ function aimsOf(load: Load, own: Measured, other: Measured | null): Aim[] {
   ];
 }
 
-async function measure(target: Target, load: Load): Promise<Measured> {
+async function measureLimited(load: Load, own: Measured, binary: string | null): Promise<Aim> {
+  const target = await startOwn(binary, { hasDefaultLimit: true });
+  const name = `${load.name}, at most ${DEFAULT_LIMIT} kept`;
+  const limited = await measure(target, { ...load, name }, DEFAULT_LIMIT);
+  const ratio = limited.rate / own.rate;
+  return {
+    name: `${name}, ratio to all kept`,
+    isMet: ratio >= LIMITED_RATIO,
+    measured: fixed(ratio, 2),
+    wanted: `≥ ${LIMITED_RATIO}`,
+  };
+}
+
+async function measure(target: Target, load: Load, limit = Infinity): Promise<Measured> {
   await send(target, load, { messages: load.warmUp, run: "w" });
   const loopBefore = loopSeconds(target.pid);
   const allBefore = processorMs(target.pid);
@@ -127,8 +146,8 @@ async function measure(target: Target, load: Load): Promise<Measured> {
   const allUs = ((processorMs(target.pid) - allBefore) * 1000) / load.messages;
   const all = await target.count("Order m");
   await target.stop();
-  if (all !== load.messages)
-    throw new Error(`${target.name}: ${all} of ${load.messages} are found`);
+  const kept = Math.min(load.messages, limit);
+  if (all !== kept) throw new Error(`${target.name}: ${all} of ${kept} are found`);
   const rate = (load.messages * 1000) / (foundAt - sent.startedAt);
   printValue(`${load.name}, ${target.name}`, `${whole(rate)}/s, largest memory ${whole(mib)} MiB`);
   printValue(

@@ -1,14 +1,14 @@
 /**
  * Computes the message of a mail from its template and its contact, in the ordinary way: rendered,
- * converted and encoded for this mail alone, without shapes.
+ * converted and encoded for this mail alone.
  */
 
 import { deriveKey } from "../../src/lib/crypto.ts";
 import { composeMessage } from "../../src/protocols/mime/message.ts";
 import { messageIdOf } from "../../src/protocols/mime/message-id.ts";
 import { type RecipientLinks, recipientLinks } from "../../src/render/links.ts";
-import { type OutgoingInput, prepareOutgoing } from "../../src/render/outgoing.ts";
-import type { TokenKeys } from "../../src/render/shapes/tokens.ts";
+import { prepareOutgoing } from "../../src/render/outgoing.ts";
+import type { TokenKeys } from "../../src/render/letter/tokens.ts";
 import { checkSubject } from "../../src/render/subject.ts";
 import {
   compileTemplate,
@@ -40,16 +40,7 @@ export type MailContent = {
 };
 
 export type Expected =
-  | { ok: true; message: string; html: string; text: string; sample: Sample }
-  | { ok: false; reason: string };
-
-/** The input of a cache of shapes for the same mail. */
-export type Sample = {
-  body: Template;
-  variables: Variables;
-  links: RecipientLinks;
-  input: Omit<OutgoingInput, "html">;
-};
+  { ok: true; message: string; html: string; text: string } | { ok: false; reason: string };
 
 export function keysOf(secret: string): TokenKeys {
   return {
@@ -76,7 +67,7 @@ export function composeExpected(
   });
   const body = compiled(template.body, "html");
   const html = render(body, variables);
-  const subject = render(compiled(template.subject, "text"), variables);
+  const subject = render(compiled(template.subject, "header"), variables);
   if (!html.ok || !subject.ok) {
     return { ok: false, reason: html.ok ? "the subject cannot be rendered" : html.reason };
   }
@@ -92,7 +83,7 @@ export function composeExpected(
   if (!composed.ok) return composed;
   const message = Buffer.from(composed.message).toString("latin1");
   const { html: sent, text } = outgoing;
-  return { ok: true, message, html: sent, text, sample: { body, variables, links, input } };
+  return { ok: true, message, html: sent, text };
 }
 
 /** POST /v1/send stores the display name as `name`, and drops values that are null. */
@@ -135,7 +126,7 @@ export const senderOf = ({ domain }: { domain: string }): string => `news@${doma
 
 const templates = new Map<string, Template>();
 
-function compiled(source: string, kind: "html" | "text"): Template {
+function compiled(source: string, kind: "html" | "header"): Template {
   const known = templates.get(`${kind} ${source}`);
   if (known !== undefined) return known;
   const result = compileTemplate(source, kind);

@@ -1,7 +1,7 @@
 /** The templates of scripts/content.ts, and the projects that send them. */
 
 import type { TrackingMode } from "../../src/db/schema/projects.ts";
-import { SAMPLES } from "../../test/render/shapes/templates.ts";
+import { SAMPLES } from "../../test/render/letter/templates.ts";
 
 export type ContentTemplate = {
   name: string;
@@ -79,7 +79,7 @@ const OWN: readonly (readonly [name: string, body: string])[] = [
 
 const SUBJECT = "{{ nick }}: news {{ count }}";
 
-/** All samples of the tests of shapes, and mails as projects send them. */
+/** All samples of the tests of letters, and mails as projects send them. */
 export const TEMPLATES: readonly ContentTemplate[] = [
   ...[...OWN, ...SAMPLES.map(({ name, body }) => [name, body] as const)].map(([name, body], i) => ({
     name,
@@ -87,6 +87,6 @@ export const TEMPLATES: readonly ContentTemplate[] = [
     body,
     replyTo: i % 3 === 0 ? "replies@example.net" : null,
   })),
-  // Its mails fail if the name is empty or has a line break: no other mail may.
+  // Its mails fail if the name is empty: no other mail may.
   { name: "a value alone as subject", subject: "{{ name }}", body: "<p>x</p>", replyTo: null },
 ];

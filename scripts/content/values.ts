@@ -1,4 +1,4 @@
-/** The data of contacts in scripts/content.ts and in the tests of shapes: usual values, and some that are hostile. */
+/** The data of contacts in scripts/content.ts and in the tests of letters: usual values, and some that are hostile. */
 
 import type { Random } from "../seed/random.ts";
 

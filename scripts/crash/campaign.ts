@@ -24,13 +24,9 @@ import {
   sum,
   withCrashStore,
 } from "./kills.ts";
+import { MAX_LEASED } from "../../src/outbox/lane/capacity.ts";
 import { type Mailbox, openMailbox } from "./mailbox.ts";
 
-/**
- * Largest number of mails that the server leases, and so of mails in doubt after a kill: 257 ahead,
- * and two for each of the relay's 20 connections (src/outbox/transports/relay.ts).
- */
-export const MAX_LEASED = 297;
 const MAX_UPTIME_MS = 1_000;
 const POLL_MS = 10;
 
@@ -89,8 +85,9 @@ export function crashCampaign(options: CampaignCrashOptions): Promise<Outcome> {
       end,
     });
 
+    // The rate leaves at least a second to cancel the second campaign.
     const last = await runUntilDone(store, options, {
-      args,
+      args: relayTo(mailbox.port, recipients),
       start: kills,
       begin: () => campaigns.resume(first),
       progress: () => countArrivals(mailbox, recipients),

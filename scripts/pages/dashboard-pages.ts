@@ -672,7 +672,42 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     heading: /./,
     states: ["FULL"],
   },
+  {
+    name: "relay-reports",
+    path: ({ project }) => `/p/${project}/relay-reports`,
+    heading: "Relay reports",
+  },
+  {
+    name: "relay-reports-source",
+    path: ({ project }) => `/p/${project}/relay-reports`,
+    heading: "Relay reports",
+    open: async (page) => {
+      await page.locator("[data-row] [data-primary]").first().click();
+      await page.getByRole("dialog").getByRole("button", { name: "Test the URL" }).waitFor();
+    },
+    states: ["FULL"],
+  },
+  {
+    name: "relay-reports-create",
+    path: ({ project }) => `/p/${project}/relay-reports`,
+    heading: "Relay reports",
+    open: async (page) => {
+      await page.getByRole("button", { name: "Add a provider" }).click();
+      await page.getByRole("dialog").getByLabel("Name").waitFor();
+    },
+    states: ["FULL"],
+  },
   { name: "keys", path: ({ project }) => `/p/${project}/keys`, heading: "API keys" },
+  {
+    name: "keys-create-send",
+    path: ({ project }) => `/p/${project}/keys`,
+    heading: "API keys",
+    open: async (page) => {
+      await page.getByRole("button", { name: "Create a key" }).click();
+      await page.getByRole("dialog").getByRole("combobox", { name: "Sender domains" }).waitFor();
+    },
+    states: ["FULL"],
+  },
   {
     name: "keys-create",
     path: ({ project }) => `/p/${project}/keys`,

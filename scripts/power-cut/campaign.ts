@@ -11,7 +11,8 @@ import { createApi } from "../bench/api.ts";
 import { relayTo } from "../bench/children.ts";
 import { BODY, SENDER } from "../bench/mail.ts";
 import { limitAim, presenceAim, whole } from "../bench/report.ts";
-import { addContacts, MAX_LEASED } from "../crash/campaign.ts";
+import { MAX_LEASED } from "../../src/outbox/lane/capacity.ts";
+import { addContacts } from "../crash/campaign.ts";
 import { type Load, mostOf, totalOf } from "./load.ts";
 
 const STEPS_PER_MAIL = 8;

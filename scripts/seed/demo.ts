@@ -34,6 +34,7 @@ import { inboxMessage } from "./demo/inbox-messages.ts";
 import { DAY_MS } from "./demo/people.ts";
 import { createSteps } from "./demo/progress.ts";
 import { addReceived } from "./demo/received.ts";
+import { addReportSources } from "./demo/relay-reports.ts";
 import * as settings from "./demo/settings.ts";
 import { DEMO_PASSWORD, DEMO_USERS, insertTeam } from "./demo/team.ts";
 import { NEWS_SENDER, SHOP } from "./demo/template-texts.ts";
@@ -155,6 +156,7 @@ async function prepare(setting: settings.Setting): Promise<Parts & { inbox: stri
   const workflows = await settings.addWorkflows(setting, templates);
   const campaigns = await createCampaigns(setting.api, { ...setting, segmentIds });
   await createWebhooks(setting.api, setting);
+  await addReportSources(setting);
   const inbox = await settings.addInbox(setting);
   return { store, templates, workflows, campaigns, inbox };
 }

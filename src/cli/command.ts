@@ -71,10 +71,11 @@ export function readSettings({ settings, io }: Input, options: SettingsOptions =
   );
   const environment = Object.fromEntries(variables);
   const config = readConfig(settings, environment, options.defaults, options.names);
-  const { data, smtpTlsCert, smtpTlsKey } = config;
+  const { data, backupTo, smtpTlsCert, smtpTlsKey } = config;
   return {
     ...config,
     data: data === TEMPORARY_DATA ? data : path(data),
+    backupTo: backupTo === null ? null : path(backupTo),
     smtpTlsCert: smtpTlsCert === null ? null : path(smtpTlsCert),
     smtpTlsKey: smtpTlsKey === null ? null : path(smtpTlsKey),
   };

@@ -1,5 +1,6 @@
 /** The commands `mailstead domain add`, `list`, `records`, `verify` and `remove`. */
 
+import { resolve } from "node:path";
 import { createDns } from "../protocols/dns/client.ts";
 import { systemDnsServers } from "../protocols/dns/servers.ts";
 import { isoTime, isoTimeOrNull, systemClock } from "../lib/clock.ts";
@@ -17,6 +18,7 @@ import {
   removeDomain,
   requestCheck,
 } from "../modules/domains/domains.ts";
+import type { OwnKey } from "../modules/domains/own-key.ts";
 import { recordCommand } from "./audit.ts";
 import { type Command, type Flag, type Input, UsageError } from "./command.ts";
 import type { SettingName } from "../config/settings.ts";
@@ -43,11 +45,24 @@ const NAME = { name: "NAME", help: "Domain such as example.com" };
 export const domainAdd: Command = {
   name: "domain add",
   summary: "Add a domain to a project: creates its keys and shows its DNS records",
-  details: `${SAME_SETTINGS}\nWith --verified the domain may be used at once: you confirm that you control it.`,
+  details:
+    `${SAME_SETTINGS}\nWith --dkim-key the domain keeps the key that is published already, so that its DNS\n` +
+    `need not change. The key is compared with the DNS, or with --dkim-record.\nWith --verified the domain may be used at once: you confirm that you control it.`,
   positionals: [NAME],
   flags: [
     PROJECT_FLAG,
     { name: "verified", help: "Mark it as verified, independently of its DNS records" },
+    {
+      name: "dkim-key",
+      placeholder: "FILE",
+      help: "Private key in PEM that signs its mail already",
+    },
+    { name: "dkim-selector", placeholder: "NAME", help: "Selector of this key" },
+    {
+      name: "dkim-record",
+      placeholder: "TEXT",
+      help: "TXT record of this key, instead of the DNS",
+    },
   ],
   settings: DOMAIN_SETTINGS,
   run: (input) =>
@@ -56,10 +71,12 @@ export const domainAdd: Command = {
       requireReadableKeys();
       const isDeclaredVerified = input.flags["verified"] !== undefined;
       const domain = await domainName(input);
+      const ownKey = await ownKeyOf(input, store, domain);
       const add = await prepareDomain(store, {
         projectSeq: project().seq,
         domain,
         isDeclaredVerified,
+        ownKey,
       });
       const row = await writer.write(() => {
         const added = add().row;
@@ -70,6 +87,43 @@ export const domainAdd: Command = {
       return print(input, { domain: shown }, `${stateOf(row)}\n\n${recordsText(shown.records)}`);
     }),
 };
+
+/** The key of --dkim-key; undefined without it. */
+async function ownKeyOf(
+  { flags, io }: Input,
+  store: Store,
+  domain: string,
+): Promise<OwnKey | undefined> {
+  const { "dkim-key": file, "dkim-selector": selector, "dkim-record": record = null } = flags;
+  if (file === undefined && selector === undefined && record === null) return undefined;
+  if (file === undefined || selector === undefined) {
+    throw new UsageError("--dkim-key and --dkim-selector belong together");
+  }
+  // Loaded only with a key.
+  const { readOwnKey } = await import("../modules/domains/own-key.ts");
+  const privateKey = await readKeyFile(resolve(io.cwd, file));
+  const dns = createDns({
+    servers: store.config.dns ?? systemDnsServers(),
+    clock: systemClock,
+  });
+  try {
+    return await readOwnKey({ ...store, dns }, domain, { selector, privateKey, record });
+  } finally {
+    dns.close();
+  }
+}
+
+async function readKeyFile(path: string): Promise<string> {
+  try {
+    return await Bun.file(path).slice(0, LONGEST_KEY_FILE).text();
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error)) throw error;
+    throw new UsageError(`--dkim-key: ${path} cannot be read: ${error.message}`);
+  }
+}
+
+/** A key of RSA with 4096 bits takes 3,300 characters. */
+const LONGEST_KEY_FILE = 10_000;
 
 export const domainList: Command = {
   name: "domain list",

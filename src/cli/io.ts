@@ -27,8 +27,8 @@ export type Io = {
   onEnd(cleanUp: () => void): void;
   /** Gives the function each error that nothing handled. If it returns true, the process ends with 1. */
   onUnhandledError(isFatal: (error: unknown, kind: "exception" | "rejection") => boolean): void;
-  /** Releases the memory that only the start of a server needed. */
-  releaseMemory(): void;
+  /** Releases the memory that only the start of a server needed, and ends the JIT policy of the start. */
+  endStart(): void;
   /** Ends the process as a crash does: it closes no database. */
   kill(): Promise<void>;
 };

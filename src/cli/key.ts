@@ -3,8 +3,20 @@
 import { recordCommand } from "./audit.ts";
 import { isoTime, isoTimeOrNull, systemClock } from "../lib/clock.ts";
 import { parseWebOrigin } from "../lib/web-origin.ts";
-import { createKey, type KeyRow, listKeys, originsOf, revokeKey } from "../modules/keys.ts";
+import { KEY_KINDS, KEY_SCOPES } from "../db/schema/projects.ts";
+import { checkKeyLimits } from "../modules/key-limits.ts";
+import {
+  createKey,
+  keyPrefix,
+  type KeyRow,
+  listKeys,
+  listsOf,
+  revokeKey,
+  scopeOf,
+  usageOf,
+} from "../modules/keys.ts";
 import type { KeyKind } from "../http/admission.ts";
+import type { KeyScope } from "../http/scopes.ts";
 import { type Command, UsageError } from "./command.ts";
 import { print, PROJECT_FLAG, STORE_SETTINGS, withStore } from "./store.ts";
 
@@ -14,8 +26,25 @@ export const keyCreate: Command = {
   positionals: [],
   flags: [
     PROJECT_FLAG,
-    { name: "kind", placeholder: "SECRET|PUBLIC", help: "Kind of key (default SECRET)" },
+    { name: "kind", placeholder: KEY_KINDS.join("|"), help: "Kind of key (default SECRET)" },
     { name: "public", help: "The same as --kind PUBLIC" },
+    {
+      name: "scope",
+      placeholder: KEY_SCOPES.join("|"),
+      help: "What a secret key may do (default EVERYTHING); an SMTP password can only send",
+    },
+    {
+      name: "domain",
+      placeholder: "DOMAIN,…",
+      isList: true,
+      help: "The key sends only from these domains; for --scope SEND and --kind SMTP",
+    },
+    {
+      name: "ip-range",
+      placeholder: "RANGE,…",
+      isList: true,
+      help: "Only clients of these addresses, such as 203.0.113.0/24, may use the key",
+    },
     {
       name: "origin",
       placeholder: "ORIGIN,…",
@@ -29,12 +58,17 @@ export const keyCreate: Command = {
   run: async (input) => {
     const kind = readKind(input.flags);
     const origins = readOrigins(input.flags["origin"], kind);
+    const scope = readScope(input.flags["scope"]);
+    const domains = readLimits(input.flags, "domain");
+    const ipRanges = readLimits(input.flags, "ip-range");
     const expiresAt = readExpiry(input.flags["expires"]);
     const name = input.flags["name"] ?? "";
     return withStore(input, async (store) => {
       const { writer, project } = store;
       const { key, text } = await writer.write(() => {
-        const created = createKey(store, project().seq, { kind, name, expiresAt, origins });
+        const { seq } = project();
+        const limits = checkKeyLimits(store, seq, { kind, scope, origins, domains, ipRanges });
+        const created = createKey(store, seq, { kind, name, expiresAt, ...limits });
         recordCommand(store, "key create", recordOf(created.key));
         return created;
       });
@@ -91,11 +125,35 @@ function readKind(flags: Readonly<Record<string, string>>): KeyKind {
   const isPublic = flags["public"] !== undefined;
   const text = flags["kind"] ?? (isPublic ? "PUBLIC" : "SECRET");
   const kind = text.toUpperCase();
-  if (kind === "SECRET" && isPublic) {
-    throw new UsageError("--public and --kind SECRET exclude each other");
+  const known = KEY_KINDS.find((each) => each === kind);
+  if (known === undefined) {
+    throw new UsageError(`--kind: expected ${KEY_KINDS.join(", ")}, got "${text}"`);
   }
-  if (kind === "SECRET" || kind === "PUBLIC") return kind;
-  throw new UsageError(`--kind: expected SECRET or PUBLIC, got "${text}"`);
+  if (isPublic && known !== "PUBLIC") {
+    throw new UsageError(`--public and --kind ${known} exclude each other`);
+  }
+  return known;
+}
+
+function readScope(text: string | undefined): KeyScope | undefined {
+  if (text === undefined) return undefined;
+  const known = KEY_SCOPES.find((each) => each === text.toUpperCase());
+  if (known !== undefined) return known;
+  throw new UsageError(`--scope: expected ${KEY_SCOPES.join(", ")}, got "${text}"`);
+}
+
+const wordsIn = (list = ""): string[] => list.split(/[\s,]+/).filter((word) => word !== "");
+
+/** An empty list would allow everything, which is not what one means who names the flag. */
+function readLimits(
+  flags: Readonly<Record<string, string>>,
+  name: "domain" | "ip-range",
+): string[] {
+  const text = flags[name];
+  if (text === undefined) return [];
+  const words = wordsIn(text);
+  if (words.length > 0) return words;
+  throw new UsageError(`--${name}: expected at least one value, got "${text}"`);
 }
 
 const MAX_ORIGINS = 50;
@@ -103,7 +161,7 @@ const MAX_ORIGINS = 50;
 function readOrigins(list: string | undefined, kind: KeyKind): string[] {
   if (list === undefined) return [];
   if (kind !== "PUBLIC") throw new UsageError("--origin is for public keys: add --public");
-  const words = list.split(/[\s,]+/).filter((word) => word !== "");
+  const words = wordsIn(list);
   if (words.length === 0) throw invalidOrigin("");
   const origins = words.map((word) => {
     const origin = parseWebOrigin(word);
@@ -135,11 +193,13 @@ function present(key: KeyRow) {
   return {
     id,
     kind,
+    scope: scopeOf(key),
     name,
     last4,
-    origins: originsOf(key),
+    ...listsOf(key),
     createdAt: isoTime(key.createdAt),
     lastUsedAt: isoTimeOrNull(key.lastUsedAt),
+    usage: usageOf(key, systemClock.now()),
     expiresAt: isoTimeOrNull(key.expiresAt),
     revokedAt: isoTimeOrNull(key.revokedAt),
   };
@@ -152,11 +212,14 @@ function keyState({ revokedAt, expiresAt }: KeyRow, now: number): "VALID" | "EXP
 }
 
 function lineFor(key: KeyRow, now: number): string {
-  const prefix = key.kind === "SECRET" ? "sk" : "pk";
+  const prefix = keyPrefix(key.kind);
   const state = keyState(key, now).toLowerCase().padEnd(7);
   const used = key.lastUsedAt === null ? "never used" : `last used ${isoTime(key.lastUsedAt)}`;
-  const origins = originsOf(key);
-  const limit = origins.length === 0 ? "" : `  only from ${origins.join(", ")}`;
+  const { origins, domains, ipRanges } = listsOf(key);
+  const from = [...origins, ...ipRanges];
+  const limit = from.length === 0 ? "" : `  only from ${from.join(", ")}`;
+  const may = key.scope === "EVERYTHING" ? "" : `  may ${key.scope}`;
+  const senders = domains.length === 0 ? "" : `  as ${domains.join(", ")}`;
   const end = key.expiresAt === null ? "" : `  until ${isoTime(key.expiresAt)}`;
-  return `${key.id}  ${prefix}_…${key.last4}  ${state}  ${used}  ${key.name}${end}${limit}`;
+  return `${key.id}  ${prefix}…${key.last4}  ${state}  ${used}  ${key.name}${end}${may}${senders}${limit}`;
 }

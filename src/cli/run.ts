@@ -14,16 +14,27 @@ import { AppError } from "../lib/errors.ts";
 import { describeError } from "../lib/log.ts";
 import { nearestOf } from "../lib/nearest.ts";
 import { UnreadableKeyError } from "../modules/domains/keys.ts";
+import { BackupError } from "../backup/refusal.ts";
 import { backup } from "./backup.ts";
+import {
+  backupDrill,
+  backupInit,
+  backupList,
+  backupRun,
+  backupVerify,
+  restore,
+} from "./encrypted-backup.ts";
 import { check } from "./check.ts";
 import { type Command, parseArguments, UsageError } from "./command.ts";
 import { dev } from "./dev.ts";
 import { doctor } from "./doctor.ts";
 import { domainAdd, domainList, domainRecords, domainRemove, domainVerify } from "./domain.ts";
 import { type CommandGroup, commandHelp, overview } from "./help.ts";
+import { importCommand } from "./import.ts";
 import { inboxExport, inboxImport } from "./inbox.ts";
 import type { Io } from "./io.ts";
 import { keyCreate, keyList, keyRevoke } from "./key.ts";
+import { mcp } from "./mcp.ts";
 import { migrateCommand } from "./migrate.ts";
 import {
   projectCreate,
@@ -32,6 +43,7 @@ import {
   projectList,
   projectSet,
 } from "./project.ts";
+import { queueHoldCommand, queueList, queueRelease } from "./queue.ts";
 import { readyz } from "./readyz.ts";
 import { send } from "./send.ts";
 import { sendmail } from "./sendmail.ts";
@@ -59,10 +71,15 @@ const GROUPS: readonly CommandGroup[] = [
     subject: "Sender domains",
     commands: [domainAdd, domainList, domainRecords, domainVerify, domainRemove],
   },
-  { subject: "Send and catch mail", commands: [send, sendmail, inboxImport, inboxExport] },
+  { subject: "Send and catch mail", commands: [send, sendmail, inboxImport, inboxExport, mcp] },
+  { subject: "Move from another product", commands: [importCommand] },
   {
     subject: "Look after an installation",
-    commands: [doctor, check, backup, migrateCommand, version],
+    commands: [doctor, check, queueList, queueHoldCommand, queueRelease, migrateCommand, version],
+  },
+  {
+    subject: "Backups",
+    commands: [backup, backupInit, backupRun, backupList, backupVerify, backupDrill, restore],
   },
 ];
 
@@ -198,6 +215,10 @@ function explain(
   if (error instanceof DataFolderError || error instanceof UnreadableKeyError) {
     const { message, suggestion } = error;
     return { code: "DATA_FOLDER", message, suggestion, exit: EXIT_FAILED };
+  }
+  if (error instanceof BackupError) {
+    const { message, suggestion } = error;
+    return { code: "BACKUP", message, suggestion, exit: EXIT_FAILED };
   }
   if (error instanceof DatabaseTooNewError) {
     return { code: "DATA_FOLDER", message: error.message, suggestion: null, exit: EXIT_FAILED };

@@ -5,7 +5,7 @@ import { type Config, SETTINGS } from "../config/settings.ts";
 import { hasInstallation } from "../db/folder.ts";
 import { findInAllProjects } from "../modules/domains/domains.ts";
 import { readSigner } from "../modules/domains/keys.ts";
-import type { Outcome } from "../outbox/outcome.ts";
+import { type Outcome, sendOne } from "../outbox/outcome.ts";
 import { systemClock } from "../lib/clock.ts";
 import { createDns } from "../protocols/dns/client.ts";
 import { systemDnsServers } from "../protocols/dns/servers.ts";
@@ -174,10 +174,8 @@ async function deliver(
     input.isJson ? () => {} : (line) => input.io.stdout.line(line),
   );
   const transport = createTransport(config, { dns, clock, log: silentLog, onStep: printer.onStep });
-  const outcome = await transport.send({
-    envelope: { from: mail.from, to: mail.to },
-    message: mail.message,
-  });
+  const { from, to, message } = mail;
+  const outcome = await sendOne(transport, { envelope: { from, to }, message });
   printer.printRest(outcome.conversations);
   await transport.close();
   dns.close();

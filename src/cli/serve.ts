@@ -57,9 +57,17 @@ export const SERVER_SETTINGS: readonly SettingName[] = [
   "captureRecipients",
   "captureMaxRecipients",
   "mailpitApi",
+  "mcpChanges",
   "captureMaxMessages",
   "captureMaxDays",
   "captureMaxBytes",
+  "tls",
+  "tlsCert",
+  "tlsKey",
+  "acmeDirectory",
+  "acmeCa",
+  "https",
+  "plainHttp",
   "smtpTlsCert",
   "smtpTlsKey",
   "relayUrl",
@@ -92,6 +100,9 @@ export const SERVER_SETTINGS: readonly SettingName[] = [
   "ownerEmail",
   "ownerPassword",
   "durability",
+  "backupTo",
+  "backupAt",
+  "backupKeep",
   "logLevel",
   "logFormat",
   "metrics",
@@ -253,7 +264,7 @@ async function start(
   }
   const address = `http://${hostInUrl(config.host)}:${config.port}`;
   await options.onStarted({ app, address, folder: path });
-  io.releaseMemory();
+  io.endStart();
 }
 
 async function stop(app: Server, db: Db, { io, log }: ServeOptions): Promise<number> {
@@ -349,7 +360,9 @@ export function unsafeChoices(config: Config): string[] {
     ...brokenSignatures(config),
     ...(config.requireVerifiedDomain ? [] : ["unverified sender domains are accepted"]),
     ...(!isLocal && !config.url?.startsWith("https:")
-      ? ["API keys are sent without TLS: put a TLS proxy in front and set --url https://…"]
+      ? [
+          "API keys are sent without TLS: set --tls, or put a TLS proxy in front and set --url https://…",
+        ]
       : []),
     ...(config.allowPrivateAddresses ? ["mail and webhooks may go to private addresses"] : []),
     ...(config.trustedProxies.some(({ prefixBits }) => prefixBits === 0)

@@ -7,6 +7,7 @@ export const SETTING_SUBJECTS: readonly (readonly [
   names: readonly SettingName[],
 ])[] = [
   ["Where the server is", ["data", "host", "port", "url", "trackingUrl", "hostname", "secret"]],
+  ["HTTPS", ["tls", "tlsCert", "tlsKey", "acmeDirectory", "acmeCa", "https", "plainHttp"]],
   ["The first owner and the mails of the product", ["ownerEmail", "ownerPassword", "systemFrom"]],
   [
     "How mail leaves",
@@ -70,5 +71,6 @@ export const SETTING_SUBJECTS: readonly (readonly [
     ],
   ],
   ["What is kept, and for how long", ["retainBodies", "retainRaw", "retainEvents", "durability"]],
-  ["The log and figures", ["logLevel", "logFormat", "metrics"]],
+  ["Backups", ["backupTo", "backupAt", "backupKeep"]],
+  ["Agents, the log and figures", ["mcpChanges", "logLevel", "logFormat", "metrics"]],
 ];

@@ -67,6 +67,9 @@ export const pattern: Kind<RegExp> = { parse: parsePattern, placeholder: "REGEXP
 
 export const webroot: Kind<string> = { parse: parseWebroot, placeholder: "/PATH" };
 
+type TimeOfDay = { hour: number; minute: number };
+export const timeOfDay: Kind<TimeOfDay> = { parse: parseTimeOfDay, placeholder: "HH:MM" };
+
 export function text(placeholder: string): Kind<string> {
   return { parse: nonEmpty, placeholder };
 }
@@ -86,6 +89,13 @@ export function choice<const T extends string>(values: readonly T[]): Kind<T> {
 /** A setting whose value may be absent. */
 export function optional<T>(kind: Kind<T>): Kind<T | null> {
   return kind;
+}
+
+function parseTimeOfDay(text: string): Parsed<TimeOfDay> {
+  const [, hour, minute] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
+  return hour === undefined || minute === undefined
+    ? { accepted: `a time of day such as 03:17, got "${text}"` }
+    : { value: { hour: Number(hour), minute: Number(minute) } };
 }
 
 function nonEmpty(text: string): Parsed<string> {

@@ -151,16 +151,20 @@ const isRestrictiveName = (name: string): boolean => wordsOf(name).some(isRestri
 
 const wordsOf = (name: string): string[] => name.split(/[^A-Z\d]+/).slice(1);
 
-const RESTRICTIVE_NAMES: readonly string[] = Object.keys({ ...ALIASES, ...RESTRICTIONS }).filter(
-  isRestrictiveName,
-);
+let foundNames: readonly string[] | null = null;
+
+/** They are not needed in an environment without such variables, and finding them takes some milliseconds. */
+function restrictiveNames(): readonly string[] {
+  foundNames ??= Object.keys({ ...ALIASES, ...RESTRICTIONS }).filter(isRestrictiveName);
+  return foundNames;
+}
 
 /** The known variable with the most similar letters, or else the one with the most words in common. */
 function nearestName(name: string): string | null {
   const near = nearestOf(name, KNOWN);
   if (near !== null) return near;
   const words = new Set(wordsOf(name));
-  const shares = RESTRICTIVE_NAMES.map((known) => {
+  const shares = restrictiveNames().map((known) => {
     const common = wordsOf(known).filter((word) => words.has(word)).length;
     const share = common / (words.size + wordsOf(known).length - common);
     // Of equal ones, a variable of the same program.
@@ -176,7 +180,7 @@ const MIN_SHARE = 0.25;
 /** Whether ignoring an unknown variable may leave open what it closes. */
 function mayRestrict(name: string, value: string): boolean {
   if (isFalse(value) || SERVICE_LINK.test(name)) return false;
-  const near = nearestOf(name, RESTRICTIVE_NAMES);
+  const near = nearestOf(name, restrictiveNames());
   return near !== null || isRestrictiveName(name);
 }
 

@@ -1,6 +1,7 @@
 /** Reads the settings: one frozen object from flags, environment variables and files. */
 
 import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
 import type { Setting } from "./setting.ts";
 import { type Config, isSettingName, type SettingName, SETTINGS } from "./settings.ts";
 
@@ -30,6 +31,7 @@ export function readConfig(
       `--transport relay needs --relay-url (${SETTINGS.relayUrl.env}): ${SETTINGS.relayUrl.help}`,
     );
   }
+  if (names === null || names.includes("tlsCert")) requireTlsSettings(config);
   return Object.freeze(config);
 
   function read<Name extends SettingName>(name: Name): Config[Name] {
@@ -41,6 +43,48 @@ export function readConfig(
     if ("value" in parsed) return parsed.value;
     throw new ConfigError(`${given.source}: expected ${parsed.accepted}`);
   }
+}
+
+/** The certificate of HTTPS needs its files, and names that the links lead to. */
+function requireTlsSettings({
+  tls,
+  tlsCert,
+  tlsKey,
+  url,
+  trackingUrl,
+  ...addresses
+}: Config): void {
+  const hasFiles = tlsCert !== null && tlsKey !== null;
+  if (tls === "files" && !hasFiles) {
+    throw new ConfigError("--tls files needs --tls-cert and --tls-key");
+  }
+  if (tls !== "files" && (tlsCert !== null || tlsKey !== null)) {
+    throw new ConfigError("--tls-cert and --tls-key have an effect only with --tls files");
+  }
+  const { acmeDirectory, acmeCa } = addresses;
+  if (tls !== "acme" && (acmeDirectory !== null || acmeCa !== null)) {
+    throw new ConfigError("--acme-directory and --acme-ca have an effect only with --tls acme");
+  }
+  if (acmeDirectory?.startsWith("http:")) {
+    throw new ConfigError("--acme-directory: expected an https URL");
+  }
+  if (tls === "off" && (addresses.https !== null || addresses.plainHttp !== null)) {
+    throw new ConfigError("--https and --plain-http have an effect only with --tls");
+  }
+  if (tls === "acme" && [url, trackingUrl].some((each) => each !== null && !hasPublicName(each))) {
+    throw new ConfigError(
+      "--tls acme needs names such as mail.example.com in --url and --tracking-url",
+    );
+  }
+  if (tls !== "off" && !url?.startsWith("https:")) {
+    throw new ConfigError(`--tls ${tls} needs --url https://… with the public name of this server`);
+  }
+}
+
+/** A CA gives no certificate for an IP address, or for a name within a network. */
+function hasPublicName(url: string): boolean {
+  const { hostname } = new URL(url);
+  return hostname.includes(".") && isIP(hostname) === 0;
 }
 
 function isComplete(config: Partial<Config>): config is Config {

@@ -11,6 +11,7 @@ import { type Setting, setting } from "./setting.ts";
 const DURABILITIES = ["background", "sqlite"] as const;
 /** Whether the SMTP listener that catches mail needs TLS. */
 const CAPTURE_TLS = ["optional", "starttls", "implicit"] as const;
+const TLS_SOURCES = ["off", "files", "acme"] as const;
 const TRANSPORTS = ["capture", "relay", "direct"] as const;
 
 /** Longest retention: a hundred years. */
@@ -103,7 +104,7 @@ const TABLE = {
   sendApiAuth: setting("send-api-auth", kinds.logins, {
     fallback: () => [],
     shownDefault: "those of --ui-auth",
-    help: "Users who may call /api/v1/send of Mailpit's HTTP interface",
+    help: "Users who may call /api/v1/send of Mailpit's HTTP interface and, in dev, the send calls of other providers",
   }),
   captureAuth: setting("capture-auth", kinds.logins, {
     fallback: () => [],
@@ -140,15 +141,53 @@ const TABLE = {
     fallback: () => 2 * 1024 * 1024 * 1024,
     help: "Bytes that all messages in inboxes may take on disk; the oldest ones are deleted",
   }),
-  /** Files of the SMTP listeners' certificate; null means a self-signed one. */
+  /** Where the certificate of HTTPS comes from; off behind a proxy that ends TLS. */
+  tls: setting("tls", kinds.choice(TLS_SOURCES), {
+    fallback: () => "off" as const,
+    help: "Serve HTTPS on --https, with a certificate from files or from a CA; off behind a proxy with TLS",
+  }),
+  /** The CA of --tls acme; null means Let's Encrypt. */
+  acmeDirectory: setting("acme-directory", kinds.optional(kinds.publicUrl), {
+    fallback: () => null,
+    shownDefault: "Let's Encrypt",
+    help: "ACME directory of the CA, for --tls acme, whose terms you accept with it",
+  }),
+  acmeCa: setting("acme-ca", kinds.optional(kinds.text("FILE")), {
+    fallback: () => null,
+    shownDefault: "those that the system trusts",
+    help: "Certificates (PEM) that the server of --acme-directory is verified with, for a private CA",
+  }),
+  /** Address of the HTTPS listener; null means port 443 of all addresses. */
+  https: setting("https", kinds.optional(kinds.hostAndPort), {
+    fallback: () => null,
+    shownDefault: "port 443 of all addresses, with --tls",
+    help: "Listen for HTTPS on this address, with --tls",
+  }),
+  tlsCert: setting("tls-cert", kinds.optional(kinds.text("FILE")), {
+    fallback: () => null,
+    shownDefault: "none",
+    help: "Certificate chain (PEM) for --tls files; it is read again when the file changes",
+  }),
+  tlsKey: setting("tls-key", kinds.optional(kinds.text("FILE")), {
+    fallback: () => null,
+    shownDefault: "none",
+    help: "Private key (PEM) of --tls-cert",
+  }),
+  /** Address of the listener without TLS, which redirects; null means port 80 of all addresses. */
+  plainHttp: setting("plain-http", kinds.optional(kinds.hostAndPort), {
+    fallback: () => null,
+    shownDefault: "port 80 of all addresses, with --tls",
+    help: "Redirect HTTP on this address to HTTPS, and answer the CA, with --tls",
+  }),
+  /** Files of the SMTP listeners' certificate; null means that of `tls`, else a self-signed one. */
   smtpTlsCert: setting("smtp-tls-cert", kinds.optional(kinds.text("FILE")), {
     fallback: () => null,
-    shownDefault: "a self-signed certificate",
+    shownDefault: "the one of --tls, else a self-signed one",
     help: "Certificate chain (PEM) of the SMTP listeners; it is read again when the file changes",
   }),
   smtpTlsKey: setting("smtp-tls-key", kinds.optional(kinds.text("FILE")), {
     fallback: () => null,
-    shownDefault: "a self-signed certificate",
+    shownDefault: "the one of --tls, else a self-signed one",
     help: "Private key (PEM) of --smtp-tls-cert",
   }),
   relayUrl: setting("relay-url", kinds.optional(kinds.relayUrl), {
@@ -282,6 +321,25 @@ const TABLE = {
   softBounceSuppressDays: setting("soft-bounce-suppress-days", kinds.integer("DAYS", 1, 3650), {
     fallback: () => 30,
     help: "Days for which soft bounces suppress an address",
+  }),
+  mcpChanges: setting("mcp-changes", kinds.boolean, {
+    fallback: () => false,
+    help: "Offer tools over MCP that send or change something, each after a dry run; others only read",
+  }),
+  /** Folder of the scheduled backups; null if there are none. */
+  backupTo: setting("backup-to", kinds.optional(kinds.text("FOLDER")), {
+    fallback: () => null,
+    shownDefault: "none",
+    help: "Make an encrypted and verified backup in this folder every day",
+  }),
+  backupAt: setting("backup-at", kinds.timeOfDay, {
+    fallback: () => ({ hour: 3, minute: 17 }),
+    shownDefault: "03:17",
+    help: "When that backup is made, in the time zone of the system",
+  }),
+  backupKeep: setting("backup-keep", kinds.integer("N", 1, 1_000), {
+    fallback: () => 7,
+    help: "Backups to keep in that folder, the newest ones",
   }),
   logLevel: setting("log-level", kinds.choice(LOG_LEVELS), {
     fallback: () => "info" as const,

@@ -20,16 +20,25 @@ const listeners = new Set<Listener>();
 
 /** Numbers of campaigns, which the events of mails change. */
 const CAMPAIGN_KEYS = ["campaign", "campaign-summaries"];
+/** What changes with the state of a mail. A relay provider may have reported it. */
+const MAIL_KEYS = [
+  "emails",
+  "stats",
+  "events",
+  "report-sources",
+  "report-mailboxes",
+  ...CAMPAIGN_KEYS,
+];
 
 /**
  * The first part of the query keys that a type of message changes: `email.sent` changes emails. A
  * whole type comes before its first word.
  */
 const KEYS: Readonly<Record<string, readonly string[]>> = {
-  email: ["emails", "stats", "events", ...CAMPAIGN_KEYS],
+  email: MAIL_KEYS,
   // Both suppress the address.
-  "email.bounced": ["emails", "stats", "events", "suppressions", ...CAMPAIGN_KEYS],
-  "email.complained": ["emails", "stats", "events", "suppressions", ...CAMPAIGN_KEYS],
+  "email.bounced": [...MAIL_KEYS, "suppressions"],
+  "email.complained": [...MAIL_KEYS, "suppressions"],
   inbox: ["inboxes"],
   "inbox.refusals": ["inboxes", "inbox-rules", "inbox-refused"],
   contact: ["contacts", "events"],

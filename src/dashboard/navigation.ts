@@ -12,6 +12,7 @@ import {
   LayoutTemplate,
   Megaphone,
   Mail,
+  MailCheck,
   MailPlus,
   Settings,
   ShieldBan,
@@ -70,6 +71,12 @@ const GROUPS: readonly (readonly NavigationItem[])[] = [
   [
     { label: "Domains", to: "/p/$project/domains", icon: Globe, key: "d" },
     { label: "Webhooks", to: "/p/$project/webhooks", icon: Webhook },
+    {
+      label: "Relay reports",
+      to: "/p/$project/relay-reports",
+      icon: MailCheck,
+      role: "ADMIN",
+    },
     { label: "API keys", to: "/p/$project/keys", icon: KeyRound, role: "ADMIN" },
     { label: "Settings", to: "/p/$project/settings", icon: Settings },
   ],

@@ -148,6 +148,20 @@ export const PAGE_ACTIONS: readonly PageAction[] = [
     ...CREATES,
     role: "ADMIN",
   },
+  {
+    label: "Add a relay provider",
+    page: "/relay-reports",
+    button: "Add a provider",
+    ...CREATES,
+    role: "ADMIN",
+  },
+  {
+    label: "Add a mailbox of reports",
+    page: "/relay-reports/mailboxes",
+    button: "Add a mailbox",
+    ...CREATES,
+    role: "ADMIN",
+  },
   { label: "Create an API key", page: "/keys", button: "Create a key", ...CREATES, role: "ADMIN" },
   {
     label: "Invite a person",

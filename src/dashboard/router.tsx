@@ -22,6 +22,7 @@ import { readContactSearch } from "./pages/contacts/search.ts";
 import { readSegmentSearch } from "./pages/segments/search.ts";
 import { readSuppressionSearch } from "./pages/suppressions/search.ts";
 import { readWorkflowListSearch, readWorkflowSearch } from "./pages/workflows/search.ts";
+import { readReportSearch } from "./pages/relay-reports/search.ts";
 import { readWebhookSearch } from "./pages/webhooks/search.ts";
 import { readOverviewSearch } from "./pages/overview/period.ts";
 import { ProjectFrame } from "./project-frame.tsx";
@@ -237,6 +238,23 @@ const webhookRoute = createRoute({
   component: lazyPage(() => import("./pages/webhooks/webhook-page.tsx"), "WebhookPage"),
 });
 
+const relayReportsRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/relay-reports",
+  validateSearch: readReportSearch,
+  component: lazyPage(
+    () => import("./pages/relay-reports/relay-reports-page.tsx"),
+    "RelayReportsPage",
+  ),
+});
+
+const reportMailboxesRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/relay-reports/mailboxes",
+  validateSearch: readReportSearch,
+  component: lazyPage(() => import("./pages/relay-reports/mailboxes-page.tsx"), "MailboxesPage"),
+});
+
 const settingsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/settings",
@@ -301,6 +319,8 @@ const routeTree = rootRoute.addChildren([
       domainRoute,
       webhooksRoute,
       webhookRoute,
+      relayReportsRoute,
+      reportMailboxesRoute,
       keysRoute,
       settingsRoute.addChildren([generalRoute, teamRoute, auditRoute]),
     ]),

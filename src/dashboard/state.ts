@@ -25,6 +25,9 @@ export type Relay = {
   signing: string;
   limit: string;
   reports: string;
+  /** What its account needs before the first mail, and its DNS records; "" if nothing is known. */
+  needs: string;
+  records: string;
 };
 
 export type AppState = {

@@ -41,15 +41,17 @@ export class DataFolderError extends Error {
 
 const DATABASE = "mailstead.db";
 const LOG = `${DATABASE}-wal`;
+/** Folder in the data folder in which a restore works. It is left if the restore was interrupted. */
+export const RESTORE_FOLDER = "restore.partial";
 const SECRET_CHARACTERS = 43;
 const LOCK_LIMIT_MS = 2_000;
 const LOCK_PAUSE_MS = 20;
 const OWNER_ONLY_FOLDER = 0o700;
 const OWNER_ONLY_FILE = 0o600;
 
-/** Whether the folder contains a database or its log, in any state. Creates nothing. */
+/** Whether the folder contains a database, its log or an interrupted restore. Creates nothing. */
 export function hasInstallation(folder: string): boolean {
-  return [DATABASE, LOG].some((file) => existsSync(join(folder, file)));
+  return [DATABASE, LOG, RESTORE_FOLDER].some((file) => existsSync(join(folder, file)));
 }
 
 /** Throws DataFolderError if the folder has no installation. Creates nothing. */
@@ -108,6 +110,12 @@ function ensureUsable(file: string): void {
   const database = statSync(file, { throwIfNoEntry: false });
   const log = `${file}-wal`;
   if (database === undefined) {
+    if (existsSync(join(file, "..", RESTORE_FOLDER))) {
+      throw new DataFolderError(
+        `${file} is missing, because a restore was interrupted.`,
+        "Run mailstead restore again. The files that were there before are in a folder before-restore-….",
+      );
+    }
     if (!existsSync(log)) return;
     throw new DataFolderError(
       `${file} is missing, but its log ${log} is there.`,

@@ -8,6 +8,14 @@ type ValueName =
   | "secret_digest"
   /** Time in ISO 8601 since which another process holds the write-ahead log. */
   | "log_held_since"
+  /** Time in ISO 8601 since which nothing leaves (outbox/queue-hold.ts). */
+  | "queue_held_since"
+  /** Time in ISO 8601: older mails are cancelled before the queue is released (outbox/queue-hold.ts). */
+  | "queue_cancel_before"
+  /** Public half of the recovery key, for which backups are encrypted. */
+  | "backup_recipient"
+  /** Account, certificate and last failure of ACME, sealed (tls/acme-state.ts). */
+  | "acme"
   /** Settings of the last server that commands need (stored-settings.ts), as JSON. */
   | "server";
 

@@ -2,8 +2,8 @@
  * Runs SELECTs that may read many rows in threads with connections of their own, so that the event
  * loop goes on meanwhile. A read sees all changes that were answered before it was asked for.
  *
- * - Threads start when they are needed, and then stay. A read waits until one is free. Projects take
- *   turns, and one project never has all threads.
+ * - Threads start when they are needed, and end after a minute without a read. A read waits until one is
+ *   free. Projects take turns, and one project never has all threads.
  * - A read ends after its time limit, which includes the time in which it waits (`in_time` in
  *   queries.ts). A statement without `in_time` cannot be ended. Its read is refused a moment later, and
  *   another thread takes the place of the one that it occupies.
@@ -53,6 +53,8 @@ const LIMIT_MS = 10_000;
 /** A read for which a part is enough runs for this long even if it has waited for its whole time. */
 const MIN_PART_MS = 50;
 const GRACE_MS = 1_000;
+/** A thread without a read ends after this time, because it takes 5 MiB. */
+const IDLE_MS = 60_000;
 /** Most reads of one project that wait. */
 const MAX_WAITING = 400;
 /** Most threads that were given up and still run. */
@@ -83,7 +85,8 @@ type Thread = {
   taskId: number;
   /** Whether the path of the database led to the open file after the thread had opened it. */
   isVerified: boolean;
-  cancelLimit: () => void;
+  /** Cancels the timer of the limit, or of the end of an idle thread. */
+  cancelTimer: () => void;
 };
 
 type ReaderOptions = {
@@ -120,7 +123,7 @@ export function createDatabaseReader(
   function start(): Thread {
     if (!hasFreeDescriptors(DESCRIPTORS_OF_START)) throw unavailable(NO_DESCRIPTORS);
     const worker = new Worker(FILE, { workerData: { file: filename, stop } });
-    const thread: Thread = { worker, job: null, taskId: 0, isVerified: false, cancelLimit() {} };
+    const thread: Thread = { worker, job: null, taskId: 0, isVerified: false, cancelTimer() {} };
     worker.on("message", (answer: ReadAnswer) => finish(thread, answer));
     worker.on("error", (error: unknown) => giveUp(thread, unavailable(String(error))));
     worker.on("exit", () => {
@@ -157,9 +160,10 @@ export function createDatabaseReader(
     const limitMs = job.query.isPartial === true ? Math.max(leftMs, MIN_PART_MS) : leftMs;
     if (limitMs <= 0) throw tooSlow();
     const thread = idle ?? start();
+    thread.cancelTimer();
     thread.job = job;
     thread.taskId = ++lastId;
-    thread.cancelLimit = clock.after(limitMs + graceMs, () => giveUp(thread, tooSlow()));
+    thread.cancelTimer = clock.after(limitMs + graceMs, () => giveUp(thread, tooSlow()));
     const task: ReadTask = { id: lastId, query: job.query, limitMs };
     thread.worker.postMessage(task);
   }
@@ -170,15 +174,24 @@ export function createDatabaseReader(
     thread.isVerified ||= verify();
     if (!thread.isVerified) return giveUp(thread, unavailable("the database file was replaced"));
     free(thread);
-    if (found !== undefined) job.resolve(found);
+    thread.cancelTimer = clock.after(IDLE_MS, () => end(thread));
+    // In the next iteration of the event loop: otherwise, answers that come one after another would let
+    // no timer run and no request in.
+    if (found !== undefined) setImmediate(() => job.resolve(found));
     else job.reject(problem === undefined ? unavailable("no answer") : errorOf(problem));
     runNext();
   }
 
   function free(thread: Thread): void {
     thread.job = null;
-    thread.cancelLimit();
+    thread.cancelTimer();
     if (!isReading()) whenQuiet?.();
+  }
+
+  /** Ends an idle thread, which closes its connection. */
+  function end(thread: Thread): void {
+    threads.delete(thread);
+    thread.worker.postMessage(null);
   }
 
   /** Ends a thread. One that runs a statement ends after it. */
@@ -253,7 +266,10 @@ export function createDatabaseReader(
       endReads();
       const workers = [...lost, ...[...threads].map(({ worker }) => worker)];
       const ending = workers.map((worker) => new Promise((done) => worker.once("exit", done)));
-      for (const { worker } of threads) worker.postMessage(null);
+      for (const thread of threads) {
+        thread.cancelTimer();
+        thread.worker.postMessage(null);
+      }
       const { promise: isLate, resolve } = Promise.withResolvers<void>();
       const cancel = clock.after(graceMs, resolve);
       await Promise.race([Promise.all(ending), isLate]);

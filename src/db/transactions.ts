@@ -57,6 +57,8 @@ export function createTransactions(deps: { db: Db; log: Log; beginWork: () => vo
         const job = jobs.shift();
         if (job !== undefined && runInSavepoint(job)) done.push(job);
       }
+      // The effects of a tally run with those of the last change.
+      current = done.at(-1) ?? null;
       tallies.write();
       fault.check(); // A change may have ignored the error of its statement.
       commit.run();
@@ -66,6 +68,7 @@ export function createTransactions(deps: { db: Db; log: Log; beginWork: () => vo
       rejectAll([...done, ...jobs.splice(0)], error);
       return [];
     } finally {
+      current = null;
       tallies.clear();
     }
   }

@@ -61,7 +61,7 @@ const COUNTED_BY_CODE = {
     table: "emails",
     project: OWN,
     fixedBytes: 350,
-    texts: { variables: 1 },
+    texts: { variables: 1, tags: 1 },
     isInsertCounted: true,
   },
   attempts: {
@@ -75,7 +75,7 @@ const COUNTED_BY_CODE = {
     table: "messages",
     project: OWN,
     fixedBytes: 200,
-    texts: { html: 1, headers: 1 },
+    texts: { html: 1, headers: 1, text: 1, recipients: 1 },
     isInsertCounted: true,
   },
   message_pieces: {

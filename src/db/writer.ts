@@ -41,13 +41,15 @@ export type Writer = {
   write<T>(change: Change<Sync<T>>, options?: WriteOptions): Promise<T>;
   /**
    * Like `write`, but resolves as soon as `change` is committed. A power cut may still undo the
-   * change until `onDisk` resolves. `onDisk` rejects with StorageFaultError.
+   * change until `onDisk` resolves. `onDisk` rejects with StorageFaultError. Inside a change, it joins
+   * the same transaction, after the changes that are in it already.
    */
   commit<T>(change: Change<Sync<T>>): Promise<{ value: T; onDisk: Promise<void> }>;
   /** Commits the deferred changes soon. */
   hasten(): void;
   /**
-   * For use inside a change: runs `effect` after the commit is on disk; never if the change fails.
+   * For use inside a change, or when a tally is written: runs `effect` after the commit is on disk;
+   * never if the change fails.
    */
   afterCommit(effect: () => void): void;
   /**
@@ -97,6 +99,8 @@ export function createWriter(
   let requested = 0;
   /** Committed changes that may not be on disk yet. */
   let committed: Job[] = [];
+  /** The changes of the transaction that runs, the next one first; null outside of it. */
+  let running: Job[] | null = null;
   let isSyncing = false;
   let isScheduled = false;
   /** True while nothing can be committed: the log is restarted, or another process has the lock. */
@@ -125,7 +129,9 @@ export function createWriter(
     const pause = disk?.pause() ?? null;
     if (pause !== null) return resumeAfter(pause);
     const jobs = waiting.take();
+    running = jobs;
     const done = transactions.commitTogether(jobs);
+    running = null;
     if (done !== null) isCommitAwaited = false;
     for (const job of done ?? []) {
       job.onCommitted?.();
@@ -174,9 +180,13 @@ export function createWriter(
   function enqueue(job: RequestedJob, options: WriteOptions = {}): void {
     const error = db.fault.error();
     if (error !== null) return job.reject(error);
+    requested++;
+    if (running !== null && job.onCommitted !== null) {
+      running.push({ ...job, effects: [], gatherUntil: 0 });
+      return;
+    }
     waiting.add({ ...job, effects: [] }, options);
     isCommitAwaited ||= job.onCommitted !== null;
-    requested++;
     if (waiting.isCommitNeeded()) schedule();
   }
 

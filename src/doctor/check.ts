@@ -3,6 +3,9 @@
 import type { Config } from "../config/settings.ts";
 import type { Dns } from "../protocols/dns/client.ts";
 import type { Domain } from "../modules/domains/model.ts";
+import type { AcmeState } from "../tls/acme-state.ts";
+import type { ReportMailboxState } from "../modules/report-mailboxes/report-mailboxes.ts";
+import type { ReportSourceState } from "../modules/relay-reports/sources.ts";
 
 type Level = "ok" | "warn" | "fail";
 
@@ -13,7 +16,11 @@ export type Finding = {
   finding: string;
   /** The recommended fix; null if nothing has to be done. */
   fix: string | null;
+  /** The page of the dashboard, in any project, where it is done; null if there is none. */
+  page: FindingPage | null;
 };
+
+export type FindingPage = "relay-reports" | "mailboxes";
 
 /** One check, which may return several findings. */
 export type Check = (world: World) => Promise<Finding[]>;
@@ -52,11 +59,24 @@ export type World = {
   isSameSecret: () => Promise<boolean>;
   /** Time since which another process holds the write-ahead log; null if the server saw none. */
   logHeldSince: () => Promise<string | null>;
+  /** Since when the queue is held, in milliseconds since the epoch; null if it is not. */
+  queueHeldSince: () => Promise<number | null>;
+  /** The state of the scheduled backups; null without --backup-to. */
+  backups: () => Promise<BackupState | null>;
   /** Length of the write-ahead log; null if there is none. */
   logBytes: (folder: string) => number | null;
+  /** What is stored of the certificate of --tls acme; null if that is nothing. */
+  acme: () => Promise<AcmeState | null>;
+  /** The sources of relay reports of all projects (modules/relay-reports/). */
+  reportSources: () => Promise<readonly ReportSourceState[]>;
+  /** The mailboxes of reports of all projects (modules/report-mailboxes/). */
+  reportMailboxes: () => Promise<readonly ReportMailboxState[]>;
   /** The sending domains of all projects, with the results of a DNS check that runs now. */
   domains: () => Promise<Domain[]>;
 };
+
+/** `newestAt` is in milliseconds since the epoch; null if there is no backup. */
+export type BackupState = { hasKey: boolean; newestAt: number | null };
 
 export type Interval = { name: string; everySeconds: number };
 
@@ -66,15 +86,15 @@ export type RelayTrial =
   { ok: true; tls: string | null; isAuthenticated: boolean } | { ok: false; reason: string };
 
 export function ok(what: string, finding: string): Finding {
-  return { level: "ok", what, finding, fix: null };
+  return { level: "ok", what, finding, fix: null, page: null };
 }
 
 export function warn(what: string, finding: string, fix: string): Finding {
-  return { level: "warn", what, finding, fix };
+  return { level: "warn", what, finding, fix, page: null };
 }
 
 export function fail(what: string, finding: string, fix: string): Finding {
-  return { level: "fail", what, finding, fix };
+  return { level: "fail", what, finding, fix, page: null };
 }
 
 /** Formats a finding as `ok|warn|fail  what: finding — fix`. */

@@ -5,12 +5,14 @@ import { DataFolderError } from "../db/folder.ts";
 import type { Clock } from "../lib/clock.ts";
 import { describeError } from "../lib/log.ts";
 import { type Check, fail, type Finding, lineOf, type World } from "./check.ts";
-import { checkInbound, checkSmtpCertificate } from "./inbound.ts";
+import { checkHttpsCertificate, checkInbound, checkSmtpCertificate } from "./inbound.ts";
 import {
+  checkBackups,
   checkClock,
   checkEventLoop,
   checkFolder,
   checkLog,
+  checkQueueHold,
   checkRecurringWork,
   checkSecret,
   checkStorage,
@@ -20,17 +22,22 @@ import {
   checkDomains,
   checkLinks,
   checkRelay,
+  checkRelayNeeds,
+  checkRelayReports,
   checkRelaySigning,
+  checkReportMailboxes,
   checkTransport,
 } from "./sending.ts";
 
 /** All checks, in the order of the report. */
 export const ALL_CHECKS: readonly Check[] = [
+  checkQueueHold,
   checkTransport,
   checkClock,
   checkFolder,
   checkSecret,
   checkStorage,
+  checkBackups,
   checkLog,
   checkEventLoop,
   checkResolver,
@@ -39,10 +46,14 @@ export const ALL_CHECKS: readonly Check[] = [
   checkPort,
   checkRelay,
   checkRelaySigning,
+  checkRelayNeeds,
+  checkRelayReports,
+  checkReportMailboxes,
   checkLinks,
   checkRecurringWork,
   checkDomains,
   checkInbound,
+  checkHttpsCertificate,
   checkSmtpCertificate,
 ];
 
@@ -79,7 +90,7 @@ export async function* examine(
 function findingsOf(error: unknown): Finding[] {
   if (error instanceof DataFolderError) {
     const { message, suggestion } = error;
-    return [{ level: "fail", what: "data folder", finding: message, fix: suggestion }];
+    return [{ level: "fail", what: "data folder", finding: message, fix: suggestion, page: null }];
   }
   if (error instanceof StorageFaultError) {
     return [fail("data folder", describeFault(error.fault), recoverySteps(error.fault))];

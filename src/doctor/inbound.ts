@@ -1,6 +1,8 @@
 /** Checks of the mail that other servers send here: MX records, port 25, and the certificate. */
 
 import { X509Certificate } from "node:crypto";
+import { isoTime } from "../lib/clock.ts";
+import type { AcmeState } from "../tls/acme-state.ts";
 import type { Domain } from "../modules/domains/model.ts";
 import { type Check, fail, type Finding, ok, warn, type World } from "./check.ts";
 import { addressesOfHost } from "./network.ts";
@@ -63,17 +65,57 @@ export const checkInbound: Check = async (world) => {
 
 /** Checks the certificate of the SMTP listeners. */
 export const checkSmtpCertificate: Check = async (world) => {
-  const { inbound, submission, submissions, smtpTlsCert, hostname } = world.config;
+  const { inbound, submission, submissions, hostname } = world.config;
   if (inbound === null && submission === null && submissions === null) return [];
   const what = "SMTP certificate";
-  if (smtpTlsCert === null) {
+  const file = world.config.smtpTlsCert ?? world.config.tlsCert;
+  // The check of HTTPS reports this one, whose names include the host name.
+  if (file === null && world.config.tls === "acme") return [];
+  if (file === null) {
     const isForClients = submission !== null || submissions !== null;
     const finding = "none is set; other servers take the self-signed one";
     const fix = "set --smtp-tls-cert and --smtp-tls-key, since clients of submission verify it";
     return [isForClients ? warn(what, finding, fix) : ok(what, finding)];
   }
-  return [findingOfCertificate(world, { what, file: smtpTlsCert, hostname })];
+  return [findingOfCertificate(world, { what, file, hostname })];
 };
+
+/** Checks the certificate of HTTPS. */
+export const checkHttpsCertificate: Check = async (world) => {
+  const { tls, tlsCert: file, url } = world.config;
+  if (tls === "off" || url === null) return [];
+  const what = "HTTPS certificate";
+  if (tls === "acme") {
+    return [findingOfAcme(world.folder === null ? null : await world.acme(), world.now())];
+  }
+  const { hostname } = new URL(url);
+  return file === null ? [] : [findingOfCertificate(world, { what, file, hostname })];
+};
+
+/** A CA says no more that a certificate ends, so this does when less than a sixth of its life is left. */
+const ALARM_SHARE = 1 / 6;
+
+function findingOfAcme(state: AcmeState | null, nowMs: number): Finding {
+  const what = "HTTPS certificate";
+  const { certificate = null, failure = null } = state ?? {};
+  const fix = "let port 80 of all names reach this server; it tries again by itself";
+  const refused =
+    failure === null ? "" : `: ${failure.message} (next try ${isoTime(failure.retryAt)})`;
+  if (certificate === null) {
+    const finding = `none yet, a self-signed one is shown${refused}`;
+    return failure === null ? warn(what, finding, fix) : fail(what, finding, fix);
+  }
+  const { validFromDate, validToDate } = new X509Certificate(certificate.cert);
+  const lifeMs = validToDate.getTime() - validFromDate.getTime();
+  const date = isoTime(validToDate.getTime()).slice(0, 10);
+  const names = certificate.names.join(", ");
+  if (validToDate.getTime() - nowMs < lifeMs * ALARM_SHARE) {
+    return fail(what, `is for ${names} until ${date}, and was not renewed${refused}`, fix);
+  }
+  if (failure !== null)
+    return warn(what, `is for ${names} until ${date}, and the last try failed${refused}`, fix);
+  return ok(what, `is for ${names} until ${date}`);
+}
 
 function findingOfCertificate(
   world: World,
@@ -84,7 +126,7 @@ function findingOfCertificate(
     certificate = new X509Certificate(world.readText(file));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return fail(what, `${file}: ${reason}`, "set --smtp-tls-cert to a file with a PEM certificate");
+    return fail(what, `${file}: ${reason}`, "replace it by a file with a PEM certificate");
   }
   const until = certificate.validToDate;
   const days = Math.floor((until.getTime() - world.now()) / DAY_MS);

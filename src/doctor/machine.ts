@@ -5,9 +5,11 @@
 
 import { join } from "node:path";
 import { UnreadableKeyError } from "../modules/domains/keys.ts";
+import { isoTime } from "../lib/clock.ts";
+import { describeError } from "../lib/log.ts";
 import { HELD_MS } from "../lib/loop-watch.ts";
 import { metricValue, RECENT_HOLD } from "../lib/metrics.ts";
-import { type Check, fail, type Finding, ok, warn } from "./check.ts";
+import { type BackupState, type Check, fail, type Finding, ok, warn } from "./check.ts";
 
 const WARN_CLOCK_MS = 5_000;
 const FAIL_CLOCK_MS = 60_000;
@@ -92,6 +94,42 @@ export const checkLog: Check = async ({ folder, logHeldSince, logBytes }) => {
     "start the server with --durability sqlite beside a replication tool, or end the program that " +
     "has the database open";
   return [warn(what, `${mib} MiB, held by another process since ${since}`, fix)];
+};
+
+/** Reports that the queue is held, as after a restore. Otherwise nothing is reported. */
+export const checkQueueHold: Check = async ({ folder, queueHeldSince }) => {
+  if (folder === null) return [];
+  const since = await queueHeldSince();
+  if (since === null) return [];
+  const finding = `held since ${isoTime(since)}, so no mail and no webhook leaves`;
+  const fix =
+    "look at what waits with mailstead queue list, cancel what had left before, and then run " +
+    "mailstead queue release";
+  return [fail("queue", finding, fix)];
+};
+
+const MAX_BACKUP_AGE_MS = 36 * 3_600_000;
+
+/** Whether the scheduled backups are made. Without --backup-to, nothing is reported. */
+export const checkBackups: Check = async ({ config, folder, backups, now }) => {
+  const what = "backups";
+  if (folder === null || config.backupTo === null) return [];
+  let state: BackupState | null;
+  try {
+    state = await backups();
+  } catch (error) {
+    const fix = `let the user of the server read and write ${config.backupTo}`;
+    return [fail(what, describeError(error), fix)];
+  }
+  if (state === null) return [];
+  if (!state.hasKey)
+    return [fail(what, "there is no recovery key", "make one with mailstead backup init")];
+  const { newestAt } = state;
+  const finding =
+    newestAt === null ? "there is none yet" : `the newest one is of ${isoTime(newestAt)}`;
+  if (newestAt !== null && now() - newestAt <= MAX_BACKUP_AGE_MS) return [ok(what, finding)];
+  const fix = `search the log for "a backup failed", and run mailstead backup run ${config.backupTo}`;
+  return [newestAt === null ? warn(what, finding, fix) : fail(what, finding, fix)];
 };
 
 /** Reads how long the event loop was blocked from the metrics of the running server. */

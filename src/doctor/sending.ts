@@ -3,7 +3,7 @@
 import type { Domain } from "../modules/domains/model.ts";
 import { findKnownRelay, isSignedThere, whyUnsigned } from "../protocols/smtp/known-relays.ts";
 import { findingsOfBounceHost } from "./inbound.ts";
-import { type Check, fail, type Finding, ok, warn } from "./check.ts";
+import { type Check, fail, type Finding, type FindingPage, ok, warn } from "./check.ts";
 
 export const checkRelay: Check = async ({ config, tryRelay }) => {
   const { transport, relayUrl } = config;
@@ -41,6 +41,74 @@ export const checkRelaySigning: Check = async ({ config }) => {
       `mail goes there without ours (sign=false)${because}; the relay signs once ${known.signing} is set up there; ${rest}`,
     ),
   ];
+};
+
+/** What the relay needs before the first mail. A report of it proves that mail goes through. */
+export const checkRelayNeeds: Check = async ({ config, folder, reportSources }) => {
+  const { transport, relayUrl } = config;
+  const known = transport === "relay" && relayUrl !== null ? findKnownRelay(relayUrl.host) : null;
+  if (known === null || known.needs.length === 0) return [];
+  const sources = folder === null ? [] : await reportSources();
+  const isProven = sources.some(
+    ({ provider, lastReceivedAt }) => provider === known.name && lastReceivedAt !== null,
+  );
+  if (isProven) return [];
+  return known.needs.map(({ what, finding, fix }) => warn(`${known.name}, ${what}`, finding, fix));
+};
+
+/** Whether the webhooks of the relay report to this server, or the mailbox of its account is read. */
+export const checkRelayReports: Check = async (world) => {
+  const { config, folder, reportSources, reportMailboxes } = world;
+  const { transport, relayUrl } = config;
+  const known = transport === "relay" && relayUrl !== null ? findKnownRelay(relayUrl.host) : null;
+  if (known === null || folder === null) return [];
+  if (known.isReportedByMail) return findMailboxOf(known.name, await reportMailboxes());
+  if (known.idField === null) return [];
+  const what = `reports of ${known.name}`;
+  const sources = (await reportSources()).filter(({ provider }) => provider === known.name);
+  if (sources.length === 0) {
+    const finding = "its bounces, complaints and deliveries are not counted here";
+    return onPage("relay-reports", [
+      warn(what, finding, "set up its webhooks, as docs/relay-reports.md says"),
+    ]);
+  }
+  const refusal = sources.find((source) => source.refusal !== null)?.refusal ?? null;
+  if (refusal !== null) {
+    const fix = "correct the webhook there, or its signing key here";
+    return onPage("relay-reports", [warn(what, `the last one was refused: ${refusal}`, fix)]);
+  }
+  if (sources.every(({ lastReceivedAt }) => lastReceivedAt === null)) {
+    const fix = "use the test of the provider, or send a mail";
+    return onPage("relay-reports", [warn(what, "none has arrived yet", fix)]);
+  }
+  return [ok(what, "they arrive")];
+};
+
+function findMailboxOf(relay: string, mailboxes: readonly unknown[]): Finding[] {
+  const what = `reports of ${relay}`;
+  if (mailboxes.length > 0) return [ok(what, "a mailbox is read for them")];
+  const finding =
+    "its bounces come to the mailbox of the account that sends, and are not counted here";
+  const fix = "add that mailbox, as docs/relay-reports.md says";
+  return onPage("mailboxes", [warn(what, finding, fix)]);
+}
+
+const onPage = (page: FindingPage, findings: readonly Finding[]): Finding[] =>
+  findings.map((finding) => ({ ...finding, page }));
+
+/** Whether the mailboxes of reports can be read (docs/relay-reports.md#mailboxes). */
+export const checkReportMailboxes: Check = async ({ folder, reportMailboxes }) => {
+  if (folder === null) return [];
+  const findings = (await reportMailboxes()).map(({ name, host, lastFetchedAt, failure }) => {
+    const what = `mailbox ${name}`;
+    if (failure !== null) {
+      const fix = "test its login on the page Relay reports, and set its password anew";
+      return warn(what, `${host} cannot be read: ${failure}`, fix);
+    }
+    if (lastFetchedAt !== null) return ok(what, "is read");
+    return warn(what, "was not read yet", "start the server, which reads it at once");
+  });
+  return onPage("mailboxes", findings);
 };
 
 export const checkTransport: Check = async ({ config }) =>

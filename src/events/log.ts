@@ -24,6 +24,8 @@ export type StoredEvent = {
   contactId: string | null;
   contactEmail: string | null;
   emailId: string | null;
+  /** JSON text; null if its mail has none. */
+  emailTags: string | null;
   createdAt: number;
 };
 
@@ -91,7 +93,8 @@ export function createEventLog(deps: {
 
   const findBySeq = sqlite.prepare<StoredEvent, [number]>(`
     SELECT events.id, events.name, events.data, contacts.id AS contactId,
-           contacts.email AS contactEmail, emails.id AS emailId, events.created_at AS createdAt
+           contacts.email AS contactEmail, emails.id AS emailId, emails.tags AS emailTags,
+           events.created_at AS createdAt
     FROM events LEFT JOIN contacts ON contacts.seq = events.contact_seq
                 LEFT JOIN emails ON emails.seq = events.email_seq
     WHERE events.seq = +?`);

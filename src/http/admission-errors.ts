@@ -68,6 +68,24 @@ export function secretKeyRequired(): AppError {
   });
 }
 
+/** For a request over HTTP with a password for SMTP. */
+export function smtpPasswordRefused(): AppError {
+  return new AppError(403, "FORBIDDEN", "An SMTP password only sends mail over SMTP.", {
+    suggestion: "Use a secret key (sk_…), such as one that can only send.",
+  });
+}
+
+/** For a client outside the IP ranges of its key; `client` is empty if the socket is closed. */
+export function addressNotAllowed(client: string): AppError {
+  const address = client === "" ? "unknown" : client;
+  return new AppError(
+    403,
+    "ADDRESS_NOT_ALLOWED",
+    `This key may not be used from this address, which is ${address}.`,
+    { suggestion: "Use the key from an address of its IP ranges, or create a key for this one." },
+  );
+}
+
 /** For the Origin header of a request with a public key; null if it has none. */
 export function originNotAllowed(origin: string | null): AppError {
   const found = origin === null ? "the request has none" : "the request has another one";

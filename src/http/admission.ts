@@ -6,31 +6,36 @@
  */
 
 import { Elysia } from "elysia";
-import type { AddressRange } from "../lib/address-ranges.ts";
+import type { KEY_KINDS } from "../db/schema/projects.ts";
+import { type AddressRange, isInRanges, parseAddressRange } from "../lib/address-ranges.ts";
 import { sha256 } from "../lib/crypto.ts";
 import type { AppError } from "../lib/errors.ts";
 import type { Log } from "../lib/log.ts";
 import {
+  addressNotAllowed,
   invalidKey,
   missingAuth,
   originNotAllowed,
   projectDisabled,
   rateExceeded,
   secretKeyRequired,
+  smtpPasswordRefused,
 } from "./admission-errors.ts";
 import { createAdmittedWrites, type RequestActor } from "./admitted-writes.ts";
 import type { Origin, ReadJson } from "./body.ts";
-import { clientAddressReader } from "./client-address.ts";
+import { clientAddressReader, clientBehind } from "./client-address.ts";
 import { slidingWindow } from "./rate-limit.ts";
 import { type Budget, createRequestRates } from "./request-rates.ts";
 import type { Role } from "./roles.ts";
 import type { RouteRules } from "./route-rules.ts";
+import { type KeyScope, requireScope, ROLE_OF_SCOPE } from "./scopes.ts";
 import type { SessionAccess, SignedInUser } from "./session-access.ts";
 import { createSessionPlugins, MEMBER, sessionRequest, userActor } from "./session-plugins.ts";
 import { type Incoming, peerOf } from "./incoming.ts";
 import type { UnknownFields } from "./unknown-fields.ts";
 
-export type KeyKind = "SECRET" | "PUBLIC";
+/** SMTP: a password that only sends over SMTP (smtp/submission.ts). */
+export type KeyKind = (typeof KEY_KINDS)[number];
 /** The sender of a mail. */
 export type Sender = { address: string; name: string | null };
 export type Project = {
@@ -46,8 +51,13 @@ export type KnownKey = {
   /** Id, name and last four characters; null for the access without a key. */
   shown: { id: string; name: string; last4: string } | null;
   kind: KeyKind;
+  scope: KeyScope;
   /** Web origins that may use the key; empty if all may. */
   origins: readonly string[];
+  /** Domains of the senders that the key may use; empty for all domains of the project. */
+  domains: readonly string[];
+  /** IP addresses and ranges of the clients that may use the key; empty if all may. */
+  ipRanges: readonly string[];
   project: Project;
   isProjectEnabled: boolean;
   isUsable: boolean;
@@ -58,8 +68,12 @@ type Admitted = {
   project: Project;
   /** A session counts as a secret key. */
   keyKind: KeyKind;
-  /** A secret key has the role of an admin, and a public key has none. */
+  /** A secret key has a role by its scope, and a public key has none. */
   role: Role | null;
+  /** What the key may do; null for a session. */
+  scope: KeyScope | null;
+  /** Domains of the senders that the request may use; empty for all domains of the project. */
+  senderDomains: readonly string[];
   /** Null for a request with a key. */
   user: SignedInUser["user"] | null;
   /** The key of the request; null for a session. */
@@ -71,7 +85,9 @@ type Access = { kinds: readonly KeyKind[]; isOpen?: true };
 
 type AdmissionOptions = {
   /** Finds a key by the SHA-256 digest of its text. */
-  findKey: (digest: string, options?: { isUse: boolean }) => KnownKey | null;
+  findKey: (digest: string) => KnownKey | null;
+  /** Counts a request of a key, by its id. */
+  countUse: (keyId: string) => void;
   sessions: SessionAccess;
   routeRules: RouteRules;
   readJson: ReadJson;
@@ -127,17 +143,35 @@ export function createAdmission(options: AdmissionOptions) {
 
   function byKey(incoming: Incoming, access: Access): Admitted {
     const key = (access.isOpen && findOpen(options, incoming)) || authenticate(incoming, access);
+    requireAddress(incoming, key);
     requirePermission(key, access.kinds);
+    if (key.kind === "SECRET") requireScopeOfRoute(incoming, key);
     requireOrigin(incoming, key);
     enforceRateLimit(incoming, key);
-    const { project, kind: keyKind, shown: shownKey } = key;
-    return { project, keyKind, role: keyKind === "SECRET" ? "ADMIN" : null, user: null, shownKey };
+    const { project, kind: keyKind, shown: shownKey, domains: senderDomains } = key;
+    if (shownKey !== null) options.countUse(shownKey.id);
+    const role = keyKind === "SECRET" ? ROLE_OF_SCOPE[key.scope] : null;
+    return { project, keyKind, role, scope: key.scope, senderDomains, user: null, shownKey };
+  }
+
+  function requireScopeOfRoute({ request, route }: Incoming, { scope }: KnownKey): void {
+    if (scope === "EVERYTHING") return;
+    requireScope(scope, options.routeRules.ruleOf(request.method, route).scopes);
+  }
+
+  /** The address itself is compared, not the network by which clients are counted. */
+  function requireAddress(incoming: Incoming, key: KnownKey): void {
+    if (key.ipRanges.length === 0) return;
+    const forwardedFor = incoming.request.headers.get("x-forwarded-for");
+    const client = clientBehind(trustedProxies, { peer: peerOf(incoming), forwardedFor });
+    if (!isAddressAllowed(key, client)) throw addressNotAllowed(client);
   }
 
   /** A key is preferred to a cookie. An open route does not refuse a cookie of another server. */
   function hasSession(incoming: Incoming, access: Access): boolean {
     const { request } = incoming;
     if (request.headers.has("authorization")) return false;
+    if (options.routeRules.ruleOf(request.method, incoming.route).access === "KEY") return false;
     const peer = peerOf(incoming);
     return access.isOpen === true
       ? sessions.isSignedIn(request, peer)
@@ -147,7 +181,7 @@ export function createAdmission(options: AdmissionOptions) {
   function bySession(incoming: Incoming): Admitted {
     const member = sessions.admitMember(sessionRequest(options, incoming), MEMBER);
     enforceUserRate(incoming, member.user);
-    return { ...member, keyKind: "SECRET", shownKey: null };
+    return { ...member, keyKind: "SECRET", scope: null, senderDomains: [], shownKey: null };
   }
 
   /** Whether an admitted request would be admitted again; a live connection ends when it would not. */
@@ -156,7 +190,7 @@ export function createAdmission(options: AdmissionOptions) {
     if (shownKey === null) return () => true; // It needed no key.
     const digest = sha256(tokenOf(incoming) ?? "");
     return () => {
-      const key = options.findKey(digest, { isUse: false });
+      const key = options.findKey(digest);
       return key !== null && key.isUsable && key.isProjectEnabled;
     };
   }
@@ -196,7 +230,7 @@ export function createAdmission(options: AdmissionOptions) {
       })
       .derive({ as: "scoped" }, (incoming) => {
         const admission = admit(incoming, access);
-        const { project, keyKind, role, user } = admission;
+        const { project, keyKind, role, scope, senderDomains, user } = admission;
         unknownFields.checkQuery(incoming, project);
         const actor = () => actorOf(admission);
         const writes = writesOf(incoming, {
@@ -207,7 +241,8 @@ export function createAdmission(options: AdmissionOptions) {
           address: () => clientOf(incoming),
         });
         const watchAdmission = () => watch(incoming, admission);
-        return { project, keyKind, role, user, actor, watchAdmission, ...writes };
+        const admitted = { project, keyKind, role, scope, senderDomains, user };
+        return { ...admitted, actor, watchAdmission, ...writes };
       });
   }
 
@@ -292,7 +327,20 @@ async function leaveUnread(): Promise<null> {
 
 function requirePermission(key: KnownKey, kinds: readonly KeyKind[]): void {
   if (!key.isProjectEnabled) throw projectDisabled();
+  if (key.kind === "SMTP") throw smtpPasswordRefused();
   if (!kinds.includes(key.kind)) throw secretKeyRequired();
+}
+
+/** Whether a client may use a key. A range that cannot be read allows nobody. */
+export function isAddressAllowed(
+  { ipRanges }: Pick<KnownKey, "ipRanges">,
+  client: string,
+): boolean {
+  if (ipRanges.length === 0) return true;
+  return ipRanges.some((text) => {
+    const range = parseAddressRange(text);
+    return range !== null && isInRanges(client, [range]);
+  });
 }
 
 /**

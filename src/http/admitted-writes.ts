@@ -8,6 +8,7 @@ import type { Change, Sync, Writer } from "../db/writer.ts";
 import type { Answer, Idempotency } from "./idempotency.ts";
 import type { Incoming } from "./incoming.ts";
 import type { RouteRule, RouteRules } from "./route-rules.ts";
+import { withoutImitation } from "./route-path.ts";
 import { isRecord } from "./validation.ts";
 
 /**
@@ -72,7 +73,7 @@ export function createAdmittedWrites(deps: {
       const rule = routeRules.ruleOf(incoming.request.method, incoming.route);
       // One entry for each request, also if it writes several changes.
       const isAudited = rule.isAudited && !isRecorded && !isEmptyPatch(incoming);
-      const before = isAudited ? readAudited({ ...objectOf(incoming), projectSeq }) : null;
+      const before = isAudited ? readAudited({ ...objectOf(incoming, rule), projectSeq }) : null;
       const result =
         isWithinQuota && projectSeq !== null ? storing(projectSeq, change, isPublic) : change();
       if (!isAudited) return result;
@@ -137,28 +138,40 @@ function entryOf(
   }: { rule: RouteRule; writing: Writing; result: unknown; before: AuditedRow | null },
 ): Parameters<RecordAudit>[0] {
   const { request, route, body } = incoming;
-  const { objectType, objectId } = objectOf(incoming);
+  const { objectType, objectId } = objectOf(incoming, rule);
   return {
     actor: writing.actor(),
     projectSeq: writing.projectSeq,
     action: rule.operationId ?? `${request.method} ${route}`,
     objectType,
-    objectId: objectId ?? idIn(result),
+    objectId: rule.objectType === null ? (objectId ?? idIn(result)) : (idIn(result) ?? objectId),
     fields: isRecord(body) ? Object.keys(body) : [],
     before,
     address: writing.address(),
   };
 }
 
-/** The noun of a path: `template` for `/templates/:id`. */
+/** The noun of a path: `template` for `/templates/:id` and `/plunk/templates/:id`. */
 export function objectTypeOf(route: string): string {
-  const [, noun = ""] = route.split("/");
+  const [, noun = ""] = withoutImitation(route)
+    .replace(/^\/v1(?=\/)/, "")
+    .split("/");
   return noun.replace(/(?:(?<=x)es|s)$/, "");
 }
 
-/** The noun of the path, and the first id in it; null where the change creates the object. */
-function objectOf({ route, params }: Incoming): Pick<Audited, "objectType" | "objectId"> {
-  return { objectType: objectTypeOf(route), objectId: Object.values(params ?? {})[0] ?? null };
+/**
+ * The noun of the path, and the first id in it; null where the change creates the object. A route that
+ * names its noun has the id last; an address there is personal data, so it is no id. The result of
+ * its change may name the object.
+ */
+function objectOf(
+  { route, params }: Incoming,
+  { objectType }: Pick<RouteRule, "objectType">,
+): Pick<Audited, "objectType" | "objectId"> {
+  const ids = Object.values(params ?? {});
+  if (objectType === null) return { objectType: objectTypeOf(route), objectId: ids[0] ?? null };
+  const last = ids.at(-1) ?? null;
+  return { objectType, objectId: last?.includes("@") === true ? null : last };
 }
 
 /** The id of the object in the result of a change: a row, or a response with or without envelope. */

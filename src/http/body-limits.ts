@@ -26,6 +26,8 @@ export const BODY_LIMITS = {
   data: { bytes: 512 * KIB, values: 50_000 },
   /** 1,000 addresses. */
   members: { bytes: 1 * MIB, values: 5_000 },
+  /** 1,000 addresses of up to 1,000 characters, each with a reason. */
+  suppressionList: { bytes: 2 * MIB, values: 5_000 },
   /** A condition of 256 KiB, or 10,000 ids. */
   condition: { bytes: 2 * MIB, values: 150_000 },
   /** Variables to render a preview with. */

@@ -180,7 +180,7 @@ export function createBodies(deps: {
     if (isLarge) await yieldIfBusy();
     refuseUnstorable(value, used);
     if (isLarge) await yieldIfBusy();
-    return ensureObject(value);
+    return ensureObject(value, used);
   }
 
   async function receiveAndParse(
@@ -233,6 +233,35 @@ export function createBodies(deps: {
         }
         const bounds = createJsonBounds(limit.values);
         return await receiveAndParse(request, announced, { limit, used, name, holder, bounds });
+      } catch (error) {
+        shares.returnAll(request);
+        throw error;
+      }
+    },
+
+    /**
+     * Resolves to the bytes of a JSON document, of which a signature is checked before `parseDocument`
+     * parses it. The values are counted already.
+     */
+    async readBytes(
+      request: Request,
+      { limit, name, holder }: Pick<Reading, "limit" | "name" | "holder">,
+    ): Promise<Uint8Array> {
+      refuseEncoded(request);
+      const announced = announcedBytes(request);
+      if (announced !== null && announced > limit.bytes) throw tooLarge(limit.bytes);
+      if (announced === 0 || request.body === null) throw emptyBody();
+      const bounds = createJsonBounds(limit.values);
+      const reading = { limit, used: UNUSED.used, name, holder, bounds };
+      try {
+        const bytes =
+          announced !== null && announced <= SMALL_BYTES
+            ? await receiveSmall(request, announced, reading)
+            : await receivePieces(request, announced, reading);
+        await takeForParsing(request, bytes, reading);
+        await yieldIfBusy();
+        beginWork(name);
+        return bytes;
       } catch (error) {
         shares.returnAll(request);
         throw error;
@@ -427,6 +456,11 @@ function tooMany(): AppError {
   });
 }
 
+/** Parses the bytes of `readBytes`. Throws 400. */
+export function parseDocument(bytes: Uint8Array): unknown {
+  return parseJson(decodeUtf8(bytes));
+}
+
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 function decodeUtf8(bytes: Uint8Array): string {
@@ -446,10 +480,12 @@ function parseJson(text: string): unknown {
 }
 
 /**
- * Throws 422 for JSON that is not an object. The schema of an optional body would not refuse it.
+ * Throws 422 for JSON that is no object, unless the route takes an array. The schema of an optional
+ * body would not refuse it.
  */
-function ensureObject(value: unknown): unknown {
+function ensureObject(value: unknown, used: UsedPart): unknown {
   if (value === null || isRecord(value)) return value;
+  if (Array.isArray(value) && used !== "everything" && used.items !== null) return value;
   throw validationError([{ field: "", message: "must be an object", code: "invalid_type" }]);
 }
 

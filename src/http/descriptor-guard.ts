@@ -12,12 +12,14 @@
 
 import type { Clock } from "../lib/clock.ts";
 import type { DescriptorReserve } from "../lib/descriptors.ts";
+import type { Every } from "../lib/intervals.ts";
 import type { Log } from "../lib/log.ts";
 
 export type Closable = { close(): void };
 
 type GuardDeps = {
-  clock: Clock;
+  clock: Pick<Clock, "elapsed">;
+  every: Every;
   log: Log;
   reserve: DescriptorReserve;
   hasFreeDescriptor: () => boolean;
@@ -44,7 +46,7 @@ export type DescriptorGuard = {
 };
 
 export function createDescriptorGuard(deps: GuardDeps): DescriptorGuard {
-  const { clock, log, reserve, hasFreeDescriptor, listener, openSubstitute } = deps;
+  const { clock, every, log, reserve, hasFreeDescriptor, listener, openSubstitute } = deps;
   let cancel: (() => void) | null = null;
   let isExhausted = false;
   let substitute: Closable | null = null;
@@ -53,7 +55,6 @@ export function createDescriptorGuard(deps: GuardDeps): DescriptorGuard {
   let isIncidentOver = true;
 
   function check(): void {
-    cancel = clock.after(CHECK_MS, check);
     if (!isExhausted) {
       if (!hasFreeDescriptor()) exhaust();
       else if (!isIncidentOver && clock.elapsed() - exhaustedAt >= INCIDENT_MS) endIncident();
@@ -114,7 +115,7 @@ export function createDescriptorGuard(deps: GuardDeps): DescriptorGuard {
       if (!reserve.acquire()) {
         log.warn("too few file descriptors: none can be held in reserve", {});
       }
-      cancel = clock.after(CHECK_MS, check);
+      cancel = every(CHECK_MS, check);
     },
     isExhausted: () => isExhausted,
     stop() {

@@ -5,6 +5,7 @@
 
 import type { TObject, TSchema } from "@sinclair/typebox";
 import { ROLE, type RouteAccess, type RouteRole } from "./roles.ts";
+import { type DeclaredScope, SCOPES } from "./scopes.ts";
 
 /** The keyword that holds the name of the component to which the document refers. */
 export const NAME = "x-name";
@@ -95,8 +96,12 @@ type OperationExtras = {
   /** False for an operation other than GET whose changes are not written to the audit log. */
   isAudited: boolean;
   access: RouteAccess;
+  /** The scopes of keys that may call the operation, beside EVERYTHING. */
+  scopes: readonly DeclaredScope[];
   /** True if a session must have been confirmed by the password in the last minutes. */
   needsConfirmation: boolean;
+  /** The noun of the object in the audit log; null if the path names it. */
+  objectType: string | null;
 };
 
 type HeaderName = "Content-Disposition" | "ETag" | "Location";
@@ -112,6 +117,7 @@ type OperationTexts = Partial<OperationExtras> & {
 
 type OperationDetail = {
   [ROLE]: RouteRole;
+  [SCOPES]?: readonly string[];
   operationId: string;
   tags: string[];
   summary: string;
@@ -136,7 +142,9 @@ const NO_EXTRAS: OperationExtras = {
   parameters: {},
   isAudited: false,
   access: "ANY",
+  scopes: [],
   needsConfirmation: false,
+  objectType: null,
 };
 
 function hasExtras(value: unknown): value is OperationExtras {
@@ -172,6 +180,7 @@ export function describeOperations(
         summary,
         description,
         [ROLE]: role,
+        ...(extras.scopes.length === 0 ? {} : { [SCOPES]: [...extras.scopes, "EVERYTHING"] }),
         ...(shown === undefined ? {} : { security: shown }),
         [OPERATION]: extras,
       },
@@ -181,10 +190,28 @@ export function describeOperations(
 }
 
 /**
- * The `detail` of a route that is not in the OpenAPI document. Its changes are not audited. A route
- * that does not use admission.ts accepts no sessions: its access is KEY.
+ * The `detail` of a route that imitates an operation in the interface of another service. It is not in
+ * the OpenAPI document. Its unknown fields are checked. Its changes are audited as those of
+ * `operationId`, the operation of our own, whose scopes it has (route-rules.ts).
  */
-export function undocumented(role: RouteRole, access: RouteAccess = "ANY") {
-  const extras: OperationExtras = { ...NO_EXTRAS, access };
+export function imitated(
+  operationId: string,
+  role: RouteRole,
+  given: Partial<Pick<OperationExtras, "isAudited" | "access" | "objectType">> = {},
+) {
+  const extras: OperationExtras = { ...NO_EXTRAS, isAudited: true, ...given };
+  return { hide: true, operationId, [ROLE]: role, [OPERATION]: extras } as const;
+}
+
+/**
+ * The `detail` of a route that is not in the OpenAPI document. Its changes are not audited. A route
+ * that accepts no sessions has the access KEY.
+ */
+export function undocumented(
+  role: RouteRole,
+  access: RouteAccess = "ANY",
+  scopes: readonly DeclaredScope[] = [],
+) {
+  const extras: OperationExtras = { ...NO_EXTRAS, access, scopes };
   return { hide: true, [ROLE]: role, [OPERATION]: extras } as const;
 }

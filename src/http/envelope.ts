@@ -5,7 +5,7 @@ import { described, describedUse, named, nameOf } from "./documented.ts";
 
 const DateTime = Type.String({ format: "date-time" });
 
-const FieldFault = named(
+export const FieldFault = named(
   "FieldError",
   described(Type.Object({ field: Type.String(), message: Type.String(), code: Type.String() }), {
     field: "Dotted path such as to.1.email; empty for the whole body",

@@ -6,6 +6,7 @@ import { AppError, validationError } from "../lib/errors.ts";
 import { describeError, type Log } from "../lib/log.ts";
 import type { Project } from "./admission.ts";
 import type { ErrorBody } from "./envelope.ts";
+import { withoutImitation } from "./route-path.ts";
 import { type CheckContext, fieldErrors } from "./validation.ts";
 
 const SUGGESTIONS: Readonly<Record<number, string>> = {
@@ -82,7 +83,8 @@ function refusalOf(error: ValidationError, request: CheckContext): AppError {
 export function errorBody(
   error: AppError,
   context: Pick<ErrorContext, "requestId" | "path" | "nowMs">,
-): ErrorBody {
+): ErrorBody | { error: string } {
+  if (error.isBare) return { error: error.message };
   return {
     success: false,
     error: {
@@ -94,7 +96,7 @@ export function errorBody(
       suggestion: error.suggestion ?? SUGGESTIONS[error.status] ?? DEFAULT_SUGGESTION,
     },
     timestamp: new Date(context.nowMs).toISOString(),
-    ...(context.path.startsWith("/v1/")
+    ...(withoutImitation(context.path).startsWith("/v1/")
       ? { code: error.status, message: error.message, time: context.nowMs }
       : {}),
   };

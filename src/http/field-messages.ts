@@ -30,10 +30,12 @@ export function messageOf({ type, schema, value, message }: ValueError): string 
   switch (type) {
     case ValueErrorType.ObjectRequiredProperty:
       return REQUIRED;
+    case ValueErrorType.ObjectAdditionalProperties:
+      return "is not supported";
     case ValueErrorType.StringFormat:
       return formatMessage(String(schema["format"]), value);
     case ValueErrorType.StringPattern:
-      return `must match the pattern ${schema["pattern"]}`;
+      return patternText(schema);
     case ValueErrorType.StringMinLength:
       return isOne(schema["minLength"])
         ? "must not be empty"
@@ -66,6 +68,14 @@ function formatMessage(format: string, value: unknown): string {
  * Key of a text that says the minimum in words. It is a symbol, so that OpenAPI does not show it.
  */
 export const MINIMUM_TEXT = Symbol("minimumText");
+
+/** Key of a text that says in words what a pattern demands, such as "must be …". */
+export const PATTERN_TEXT = Symbol("patternText");
+
+function patternText(schema: TSchema): string {
+  const text: unknown = Reflect.get(schema, PATTERN_TEXT);
+  return typeof text === "string" ? text : `must match the pattern ${schema["pattern"]}`;
+}
 
 function minimumText(schema: TSchema): string {
   const text: unknown = Reflect.get(schema, MINIMUM_TEXT);

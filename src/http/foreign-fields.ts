@@ -28,19 +28,17 @@ const GROUP_LOGIC =
   "is not a field of a group, whose filters must all be met; make several groups to join them by OR";
 
 const TABLE: readonly (readonly [names: string, ours: string, otherwise: string | null])[] = [
-  ["cc bcc", "", OWN_MAIL],
-  [
-    "text textBody textContent textPart plain plainText bodyText bodyPlain alt amp ampHtml",
-    "",
-    TEXT,
-  ],
+  ["cc ccAddresses ccList ccRecipients", "cc", OWN_MAIL],
+  ["bcc bccAddresses bccList bccRecipients", "bcc", OWN_MAIL],
+  ["text textBody textContent textPart plain plainText bodyText bodyPlain alt", "text", TEXT],
+  ["amp ampHtml", "", NOT_SUPPORTED],
   ["html htmlBody htmlContent htmlPart bodyHtml content contents message", "body", NOT_SUPPORTED],
   ["subjectLine mailSubject emailSubject title", "subject", null],
   ["previewText preHeaderText preview", "preheader", PREHEADER],
   ["preheader", "", PREHEADER],
   [
     "replyTo replyToEmail replyToAddress replyToAddresses replyToList",
-    "reply replyTo",
+    "replyTo reply",
     NOT_SUPPORTED,
   ],
   ["reply", "replyTo", NOT_SUPPORTED],
@@ -51,10 +49,10 @@ const TABLE: readonly (readonly [names: string, ours: string, otherwise: string 
   [
     "scheduledAt scheduledFor scheduled schedule scheduleAt scheduleTime scheduledTime sendAt " +
       "sendTime sendOn deliverAt deliveryTime deliverTime delay deliverWithin oDeliveryTime",
-    "scheduledFor",
+    "scheduledAt scheduledFor",
     LATER,
   ],
-  ["tag tags oTag category categories emailTags", "", NOT_SUPPORTED],
+  ["tag tags oTag category categories emailTags", "tags", NOT_SUPPORTED],
   ["metadata customArgs customVariables customId eventPayload", "data", NOT_SUPPORTED],
   [
     "variables vars templateData templateVariables templateModel dynamicTemplateData dynamicData " +
@@ -82,7 +80,7 @@ const TABLE: readonly (readonly [names: string, ours: string, otherwise: string 
   ["inlineCss inlinedAttachments inlineImages", "", NOT_SUPPORTED],
   ["headers customHeaders emailHeaders", "headers", NOT_SUPPORTED],
   ["idempotencyKey", "", "is not a field; send the header Idempotency-Key"],
-  ["priority importance", "headers", null],
+  ["priority importance", "priority headers", null],
   [
     "list lists listId listIds audience audienceId audiences segments segmentIds contactLists",
     "segmentId",
@@ -104,7 +102,8 @@ const TABLE: readonly (readonly [names: string, ours: string, otherwise: string 
   ["data .from .subject .body", "", NOT_SUPPORTED],
   ["name", "filename event data", null],
   ["eventName", "event", null],
-  ["path href contentBytes", "content", null],
+  ["path href fileUrl", "url content", null],
+  ["contentBytes", "content", null],
   ["mimeType mediaType", "contentType", null],
   ["cid contentDisposition", "contentId", null],
   // Members of a condition that belong to another level of it, or to another query language.

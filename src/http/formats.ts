@@ -45,6 +45,11 @@ export function defineFormats(): void {
     (text) => parseAddressFilter(text) !== null,
     "must be an email address such as ada@example.com, or a domain such as @example.com",
   );
+  defineFormat(
+    "tag-filter",
+    (text) => /^[A-Za-z0-9_-]{1,256}(?::[^\n]{1,256})?$/.test(text),
+    "must be the name of a tag, or its name and value, such as order:1001",
+  );
   defineFormat("event-name", isEventName, "must have a visible character");
   defineFormat(
     "event-pattern",
@@ -64,6 +69,7 @@ const PATTERNS: Readonly<Record<string, string>> = {
   "file-name": "\\S",
   "content-id": "^[!-;=?-~]{1,200}$",
   "address-filter": "@",
+  "tag-filter": "^[A-Za-z0-9_-]",
   "bare-email": "@",
   "event-name": "\\S",
   "event-pattern": "^[^*]*[*]?\\s*$",
@@ -110,7 +116,7 @@ export const normalizedAddress = (text: string): string => mailboxIn(text).addre
 export const normalizedMailbox = (text: string): string => mailboxText(mailboxIn(text));
 
 /** Requires a date, a time and an offset (RFC 3339 §5.6), and a day that exists. */
-function isDateTime(text: string): boolean {
+export function isDateTime(text: string): boolean {
   return (
     /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/.test(text) &&
     !Number.isNaN(Date.parse(text)) &&

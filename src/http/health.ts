@@ -5,6 +5,7 @@ import { Type } from "@sinclair/typebox";
 import { AppError } from "../lib/errors.ts";
 import { described, describeOperations, named } from "./documented.ts";
 import { ErrorBody } from "./envelope.ts";
+import { OneOf } from "./validation.ts";
 
 const Health = named(
   "Health",
@@ -25,13 +26,24 @@ const operations = describeOperations(
       role: "ANYONE",
       summary: "Check that the database accepts writes and the queue runs",
       description:
-        "Answers 503 with the reason while the process cannot accept work. Needs no key.",
+        "Answers 503 with the reason while the process cannot accept work. With `queue` `held`, mail " +
+        "is accepted and nothing leaves, as after a restore. Needs no key.",
       security: [],
     },
   },
 );
 
-export type Readiness = { isReady: true } | { isReady: false; reason: string };
+const Ready = named(
+  "Ready",
+  described(Type.Object({ status: Type.Literal("ok"), queue: OneOf(["running", "held"]) }), {
+    status: "Always ok",
+    queue: "held: mail is accepted and nothing leaves, until the queue is released",
+  }),
+  { description: "The process can accept work", example: { status: "ok", queue: "running" } },
+);
+
+export type Readiness =
+  { isReady: true; isQueueHeld: boolean } | { isReady: false; reason: string };
 
 export function healthRoutes(readiness: () => Promise<Readiness>) {
   let running: Promise<Readiness> | null = null;
@@ -52,10 +64,11 @@ export function healthRoutes(readiness: () => Promise<Readiness>) {
       async () => {
         const state = await checkOnce();
         if (!state.isReady) throw new AppError(503, "SERVICE_UNAVAILABLE", state.reason);
-        return { status: "ok" as const };
+        const queue = state.isQueueHeld ? ("held" as const) : ("running" as const);
+        return { status: "ok" as const, queue };
       },
       {
-        response: { 200: Health, 400: ErrorBody, 503: ErrorBody },
+        response: { 200: Ready, 400: ErrorBody, 503: ErrorBody },
         detail: operations.getReadiness,
       },
     );

@@ -28,6 +28,11 @@ export type Answer<T> = {
   body: T;
   /** True if the body contains a secret: it is then stored sealed. */
   isSecret?: boolean;
+  /**
+   * True if a part of the request was refused: the answer is not stored, so that a repeated request tries
+   * that part again. The other parts have stored answers of their own.
+   */
+  isPartial?: boolean;
 };
 
 /** The request that a key identifies. `path` may be in any spelling. */
@@ -144,7 +149,7 @@ export function createIdempotency(deps: {
         const change = await prepare();
         return writer.write<Answer<T>>(() => {
           const answer = keyed.run(change);
-          store({ scope, projectSeq }, requestDigest, answer);
+          if (answer.isPartial !== true) store({ scope, projectSeq }, requestDigest, answer);
           return answer;
         });
       })();

@@ -147,19 +147,26 @@ export type UsedPart =
 
 const NOTHING: UsedPart = { members: new Map(), items: null };
 
+/** The used parts of the schemas that were asked for. */
+const usedParts = new WeakMap<object, UsedPart>();
+
 /**
  * Returns the part of a value that a JSON schema describes. A schema without members or items
- * describes everything, unless it has the name of a schema with members (`named`). That one may be
- * around it, so the members of a part may contain the part.
+ * describes everything, unless it has the name of a schema with members (`named`).
  */
-export function usedPartOf(
-  schema: unknown,
-  around: ReadonlyMap<string, UsedPart> = new Map(),
-): UsedPart {
+export function usedPartOf(schema: unknown): UsedPart {
+  if (!isRecord(schema)) return "everything";
+  const part = usedParts.get(schema) ?? computeUsedPart(schema, new Map());
+  usedParts.set(schema, part);
+  return part;
+}
+
+/** The named schema may be around the one with its name, so the members of a part may contain the part. */
+function computeUsedPart(schema: unknown, around: ReadonlyMap<string, UsedPart>): UsedPart {
   if (!isRecord(schema)) return "everything";
   const { anyOf, type, properties, items, [NAME]: name } = schema;
   if (Array.isArray(anyOf)) {
-    return anyOf.map((inner) => usedPartOf(inner, around)).reduce(union, NOTHING);
+    return anyOf.map((inner) => computeUsedPart(inner, around)).reduce(union, NOTHING);
   }
   if ("const" in schema) return NOTHING;
   if (type === "object" && isRecord(properties)) {
@@ -167,17 +174,17 @@ export function usedPartOf(
     const part: UsedPart = { members, items: null };
     const within = typeof name === "string" ? new Map([...around, [name, part]]) : around;
     for (const [key, inner] of Object.entries(properties)) {
-      members.set(key, usedPartOf(inner, within));
+      members.set(key, computeUsedPart(inner, within));
     }
     return part;
   }
   if (type === "array" && items !== undefined)
-    return { members: new Map(), items: usedPartOf(items, around) };
+    return { members: new Map(), items: computeUsedPart(items, around) };
   if (typeof type === "string" && SCALARS.has(type)) return NOTHING;
   const definition = typeof name === "string" ? definitionOf(name) : null;
   return definition === null
     ? "everything"
-    : (around.get(String(name)) ?? usedPartOf({ ...definition, [NAME]: name }, around));
+    : (around.get(String(name)) ?? computeUsedPart({ ...definition, [NAME]: name }, around));
 }
 
 const SCALARS = new Set(["string", "number", "integer", "boolean", "null"]);

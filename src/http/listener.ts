@@ -5,6 +5,7 @@
 import type { AnyElysia } from "elysia";
 import type { Clock } from "../lib/clock.ts";
 import { createDescriptorReserve, hasFreeDescriptors } from "../lib/descriptors.ts";
+import { every } from "../lib/intervals.ts";
 import type { Log } from "../lib/log.ts";
 import { createDescriptorGuard, type DescriptorGuard } from "./descriptor-guard.ts";
 import { openSubstitute } from "./substitute.ts";
@@ -50,6 +51,7 @@ export function createListener(deps: {
       const port = listen(deps.port);
       guard = createDescriptorGuard({
         clock,
+        every,
         log,
         reserve: createDescriptorReserve(RESERVED_DESCRIPTORS),
         hasFreeDescriptor: () => hasFreeDescriptors(1),

@@ -19,7 +19,7 @@ import { clientBehind } from "./client-address.ts";
 
 const LOOPBACK = ["127.0.0.0/8", "::1"].flatMap((text) => parseAddressRange(text) ?? []);
 /** A request with one of these headers came through a proxy, so its peer is not its client. */
-const PROXY_HEADERS = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
+export const PROXY_HEADERS = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
 
 type LocalAccess = {
   /**

@@ -66,7 +66,9 @@ const DOCUMENTATION = {
         type: "http" as const,
         scheme: "bearer",
         bearerFormat: "sk_…",
-        description: "A secret key, for servers",
+        description:
+          "A secret key, for servers. `x-scopes` of an operation lists the scopes of the keys that may " +
+          "call it; without it, the key needs the scope EVERYTHING.",
       },
       publicKey: {
         type: "http" as const,

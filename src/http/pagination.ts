@@ -215,12 +215,20 @@ export function toRow<Table extends SQLiteTable>(
   table: Table,
   values: unknown[],
 ): Table["$inferSelect"] {
-  const columns = Object.entries(getTableColumns(table));
-  const entries = columns.map(([name, column], i): unknown[] => {
+  const row: Record<string, unknown> = {};
+  columnsOf(table).forEach(([name, column], i) => {
     const value = values[i];
-    return [name, value === null ? null : column.mapFromDriverValue(value)];
+    row[name] = value === null ? null : column.mapFromDriverValue(value);
   });
-  return Object.fromEntries(entries);
+  return row;
+}
+
+const known = new WeakMap<SQLiteTable, [string, SQLiteColumn][]>();
+
+function columnsOf(table: SQLiteTable): [string, SQLiteColumn][] {
+  let columns = known.get(table);
+  if (columns === undefined) known.set(table, (columns = Object.entries(getTableColumns(table))));
+  return columns;
 }
 
 /** The position after which the next page begins; null if there is no other page. */

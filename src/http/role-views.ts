@@ -16,6 +16,7 @@
  * | the request and the answer of a delivery     | the event as in `/events`, and no answer         |
  * | links that recipients of a campaign clicked  | as links in a value                              |
  * | mails and previews rendered for a contact    | with the data of the contact that they see       |
+ * | the password of an inbox (keys that read)    | nothing                                          |
  *
  * Bodies of mails have a rule of their own (`mayReadBody`). lib/secret-names.ts knows the names of
  * secrets, and lib/secret-texts.ts their forms.

@@ -18,6 +18,14 @@ export function canonicalPath(path: string): string {
   return trimmed.includes("%") ? trimmed.split("/").map(reencode).join("/") : trimmed;
 }
 
+/** The prefix of the routes that imitate the interface of Plunk (modules/plunk/plunk.ts). */
+export const PLUNK = "/plunk";
+
+/** The path without the prefix of an imitated interface: `/v1/send` for `/plunk/v1/send`. */
+export function withoutImitation(path: string): string {
+  return path.startsWith(`${PLUNK}/`) ? path.slice(PLUNK.length) : path;
+}
+
 /** A path with one trailing slash names the same route as without it. */
 function withoutTrailingSlash(path: string): string {
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;

@@ -14,12 +14,15 @@ import { AppError } from "../lib/errors.ts";
 import type { Log } from "../lib/log.ts";
 import type { Project } from "./admission.ts";
 import { errorBody, type ErrorContext, toAppError } from "./errors.ts";
+import { asResendError, isResendPath, resendErrorBody } from "./resend-errors.ts";
 import { createRefusalLog } from "./refusal-log.ts";
-import { routePath } from "./route-path.ts";
+import { routePath, withoutImitation } from "./route-path.ts";
 import { isLenient } from "./validation.ts";
 import { createRouteTable, type Route } from "./route-table.ts";
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+/** A year, and not for other servers below the name (RFC 6797). */
+const TRANSPORT_SECURITY = "max-age=31536000";
 /** The route that browsers call from any origin. */
 const PUBLIC_PATH = "/v1/track";
 /** Headers of its responses that scripts in browsers may read. */
@@ -40,6 +43,8 @@ export function createRoot(options: {
   elapsed: () => number;
   /** The project of an admitted request; null for other requests. */
   projectOf: (request: Request) => Project | null;
+  /** Whether browsers may be told to use HTTPS only. */
+  isHttpsOnly: () => boolean;
   /** Called when the validation and the handler of a request begin. */
   beginWork: (name: string) => void;
   /** Called once for each request, after its response was created. */
@@ -69,9 +74,10 @@ export function createRoot(options: {
       const requestId = given !== null && REQUEST_ID.test(given) ? given : newId(now());
       requestIds.set(request, requestId);
       set.headers["x-request-id"] = requestId;
+      if (options.isHttpsOnly()) set.headers["strict-transport-security"] = TRANSPORT_SECURITY;
       requireOneHost(request);
       const path = routePath(request.url);
-      if (path === PUBLIC_PATH) {
+      if (withoutImitation(path) === PUBLIC_PATH) {
         set.headers["access-control-allow-origin"] = "*";
         set.headers["access-control-expose-headers"] = EXPOSED_HEADERS;
         if (request.method === "OPTIONS") return preflight(requestId);
@@ -80,11 +86,13 @@ export function createRoot(options: {
     })
     .onError({ as: "global" }, ({ error, code, request, route, set }) => {
       const context = contextOf(request, route);
-      const refusal = code === "NOT_FOUND" ? noRoute() : toAppError(error, context);
+      const found = code === "NOT_FOUND" ? noRoute() : toAppError(error, context);
+      const isOfResend = isResendPath(context.path);
+      const refusal = isOfResend ? asResendError(found) : found;
       set.status = refusal.status;
       Object.assign(set.headers, refusal.headers, { "x-request-id": context.requestId });
       if (refusal.status === 503) logRefusal(context.requestId, refusal.message);
-      return errorBody(refusal, context);
+      return isOfResend ? resendErrorBody(refusal) : errorBody(refusal, context);
     })
     .onTransform({ as: "global" }, ({ request, route }) => beginWork(`${request.method} ${route}`))
     .onAfterResponse({ as: "global" }, ({ request, route, set }) => {

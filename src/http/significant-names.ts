@@ -8,6 +8,8 @@
  * `h:Reply-To`. A name in small letters only, such as `dryrun`, is compared by its beginning and end.
  */
 
+import { withoutImitation } from "./route-path.ts";
+
 const setOf = (words: string): ReadonlySet<string> => new Set(words.trim().split(/\s+/));
 
 /** Words about a request that only tries, or that means fewer than all. */
@@ -67,10 +69,11 @@ const MIN_COMPACT = 4;
 
 export type Purpose = "sending" | "people" | "events" | "other";
 
-export function purposeOf(path: string): Purpose {
+export function purposeOf(route: string): Purpose {
+  const path = withoutImitation(route);
   if (/^\/(?:v1\/send|campaigns|templates|emails)(?:\/|$)/.test(path)) return "sending";
   if (/^\/v1\/track(?:\/|$)/.test(path)) return "events";
-  return /^\/(?:contacts|suppressions|segments)(?:\/|$)/.test(path) ? "people" : "other";
+  return /^\/(?:v1\/)?(?:contacts|suppressions|segments)(?:\/|$)/.test(path) ? "people" : "other";
 }
 
 const MAX_LENGTH = 200;

@@ -7,6 +7,7 @@
  * each request. The names of the files contain a digest of their content, so browsers keep them.
  */
 
+import { peerOf, type RequestServer } from "./incoming.ts";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { Elysia } from "elysia";
@@ -50,7 +51,7 @@ export function uiRoutes(deps: { signInPath: SignInPath; find?: FindFile }) {
   /** Where the request for a page below /app is sent to sign in; null if it gets the page. */
   function signIn({ request, server }: Asked, path: string): Promise<string | null> {
     const { search } = new URL(request.url);
-    return signInPath(request, server?.requestIP(request)?.address ?? null, `/${path}${search}`);
+    return signInPath(request, peerOf({ request, server }), `/${path}${search}`);
   }
 
   return new Elysia({ name: "ui-routes" })
@@ -84,7 +85,7 @@ export function uiRoutes(deps: { signInPath: SignInPath; find?: FindFile }) {
 /** The request as Elysia passes it. */
 type Asked = {
   request: Request;
-  server: { requestIP(request: Request): { address: string } | null } | null;
+  server: RequestServer | null;
 };
 
 /**
@@ -158,9 +159,19 @@ const textOf = async (file: Blob) =>
 
 const noRoute = () => new AppError(404, "ROUTE_NOT_FOUND", "No route has this path.");
 
-/** The files in the executable; from source, those of dist/ui. */
+/** The files in the executable, listed at the first request; from source, those of dist/ui. */
 function defaultFiles(): FindFile {
-  const embedded = new Map(
+  let embedded: ReadonlyMap<string, Blob> | null = null;
+  return async (name) => {
+    embedded ??= embeddedFiles();
+    if (embedded.size > 0) return embedded.get(name) ?? null;
+    const file = Bun.file(join(FOLDER, name));
+    return (await file.exists()) ? file : null;
+  };
+}
+
+function embeddedFiles(): ReadonlyMap<string, Blob> {
+  return new Map(
     Bun.embeddedFiles.flatMap((file): [string, Blob][] => {
       // The type of the runtime is Blob, which has no name.
       const name: unknown = Reflect.get(file, "name");
@@ -168,11 +179,6 @@ function defaultFiles(): FindFile {
       return isOurs ? [[name.slice("ui/".length), file]] : [];
     }),
   );
-  return async (name) => {
-    if (embedded.size > 0) return embedded.get(name) ?? null;
-    const file = Bun.file(join(FOLDER, name));
-    return (await file.exists()) ? file : null;
-  };
 }
 
 const MISSING = `<!doctype html>

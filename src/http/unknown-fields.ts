@@ -44,6 +44,9 @@ const MAX_COMPARED = 200;
 /** Most unknown names of a request whose words are read. */
 const MAX_READ = 2_000;
 
+type Route = { method: string; path: string; hooks: object };
+type DeclaredRoute = Route & { purpose: Purpose };
+
 type Rule = {
   /** Null for a route without a body. */
   body: { schema: TSchema; used: UsedPart } | null;
@@ -61,6 +64,7 @@ export type UnknownFields = ReturnType<typeof createUnknownFields>;
 export const unknownFieldsOf = perApp(createUnknownFields);
 
 function createUnknownFields() {
+  const routes = new Map<string, DeclaredRoute>();
   const rules = new Map<string, Rule>();
 
   function check(
@@ -82,31 +86,22 @@ function createUnknownFields() {
   }
 
   function ruleOf({ request, route }: Incoming): Rule | undefined {
-    const method = request.method === "HEAD" ? "GET" : request.method;
-    return rules.get(`${method} ${route}`);
+    const name = `${request.method === "HEAD" ? "GET" : request.method} ${route}`;
+    const declared = routes.get(name);
+    if (declared === undefined) return undefined;
+    const rule = rules.get(name) ?? readRule(declared);
+    rules.set(name, rule);
+    return rule;
   }
 
   return {
-    /** Reads the schemas of all documented routes; called once. */
-    registerRoutes(routes: readonly { method: string; path: string; hooks: object }[]): void {
-      for (const { method, path, hooks } of routes) {
-        const { body, query, response, detail } = Object(hooks);
-        if (!isRecord(detail) || detail["hide"] === true) continue;
-        const isChange = method === "PUT" || method === "PATCH";
-        const readable = isChange ? answerMembers(response) : {};
-        const [bodyPart, queryPart] = [partOf(body), partOf(query)];
-        const isRead = method === "GET";
-        const hasFilters = isRead && memberNames(queryPart).some(isFilter);
-        rules.set(`${method} ${path}`, {
-          body: bodyPart,
-          query: queryPart,
-          readable,
-          operation: {
-            isChange: !isRead,
-            purpose: purposeOf(path),
-            members: hasFilters ? listMembers(response) : null,
-          },
-        });
+    /** Remembers the routes of all operations, also of imitated ones; called once. Their schemas are read at their first request. */
+    registerRoutes(all: readonly Route[]): void {
+      for (const route of all) {
+        const { detail } = Object(route.hooks);
+        if (!isRecord(detail) || detail["operationId"] === undefined) continue;
+        const { method, path, hooks } = route;
+        routes.set(`${method} ${path}`, { method, path, hooks, purpose: purposeOf(path) });
       }
     },
 
@@ -130,6 +125,24 @@ function createUnknownFields() {
         project,
         find: (used) => unknownParameters(query, used, rule),
       });
+    },
+  };
+}
+
+function readRule({ method, hooks, purpose }: DeclaredRoute): Rule {
+  const { body, query, response } = Object(hooks);
+  const isChange = method === "PUT" || method === "PATCH";
+  const [bodyPart, queryPart] = [partOf(body), partOf(query)];
+  const isRead = method === "GET";
+  const hasFilters = isRead && memberNames(queryPart).some(isFilter);
+  return {
+    body: bodyPart,
+    query: queryPart,
+    readable: isChange ? answerMembers(response) : {},
+    operation: {
+      isChange: !isRead,
+      purpose,
+      members: hasFilters ? listMembers(response) : null,
     },
   };
 }

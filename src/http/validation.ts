@@ -133,6 +133,7 @@ function dottedPath(path: string): string {
 
 const CODES: Partial<Record<ValueErrorType, FieldErrorCode>> = {
   [ValueErrorType.ObjectRequiredProperty]: "required",
+  [ValueErrorType.ObjectAdditionalProperties]: "unknown_field",
   [ValueErrorType.StringFormat]: "invalid_format",
   [ValueErrorType.StringFormatUnknown]: "invalid_format",
   [ValueErrorType.StringPattern]: "invalid_format",

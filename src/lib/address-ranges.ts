@@ -22,6 +22,12 @@ export function parseAddressRange(text: string): AddressRange | null {
   return PREFIX.test(bits) && Number(bits) <= maxBits ? unmapped(base, Number(bits)) : null;
 }
 
+/** The text of a range; that of a single address has no prefix. */
+export function addressRangeText({ base, prefixBits }: AddressRange): string {
+  const isSingle = prefixBits === (base instanceof ipaddr.IPv4 ? 32 : 128);
+  return isSingle ? base.toString() : `${base.toString()}/${prefixBits}`;
+}
+
 function unmapped(base: IpAddress, prefixBits: number): AddressRange | null {
   if (base instanceof ipaddr.IPv4 || !base.isIPv4MappedAddress()) return { base, prefixBits };
   const bits = prefixBits - MAPPED_BITS;

@@ -27,6 +27,8 @@ type AppErrorDetails = {
   suggestion?: string;
   headers?: Readonly<Record<string, string>>;
   cause?: unknown;
+  /** The body is `{"error": message}`, as a route that imitates another service answers. */
+  isBare?: boolean;
 };
 
 /** The refusal of a request. `message` is for the caller and contains no internal details. */
@@ -36,6 +38,7 @@ export class AppError extends Error {
   readonly errors: readonly FieldError[] | undefined;
   readonly suggestion: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  readonly isBare: boolean;
 
   constructor(status: number, code: string, message: string, details: AppErrorDetails = {}) {
     super(message, { cause: details.cause });
@@ -45,6 +48,7 @@ export class AppError extends Error {
     this.errors = details.errors;
     this.suggestion = details.suggestion;
     this.headers = details.headers ?? {};
+    this.isBare = details.isBare ?? false;
   }
 }
 
@@ -57,12 +61,19 @@ export function validationError(errors: readonly FieldError[]): AppError {
 const LONGEST_FIELD_SHOWN = 200;
 
 /** Describes the first violation and counts the others: `from: is required (and 2 more)`. */
-export function summaryOf(errors: readonly FieldError[]): string {
+export function summaryOf(errors: readonly Pick<FieldError, "field" | "message">[]): string {
   const [first] = errors;
   if (first === undefined) return "The request is not valid.";
   const more = errors.length === 1 ? "" : ` (and ${errors.length - 1} more)`;
   return `${shownField(first.field)}: ${first.message}${more}`;
 }
+
+/** Sentences in a row. A message that ends without a full stop gets one. */
+export const inSentences = (...texts: readonly string[]): string =>
+  texts
+    .filter((text) => text !== "")
+    .map((text, i, all) => (i === all.length - 1 || /[.!?]$/.test(text) ? text : `${text}.`))
+    .join(" ");
 
 function shownField(field: string): string {
   if (field === "") return "request body";
@@ -78,7 +89,7 @@ export function fieldError(field: string, code: FieldErrorCode, message: string)
 
 /** 404 `<RESOURCE>_NOT_FOUND`. It is also the answer for a resource of another project. */
 export function notFound(resource: string): AppError {
-  const name = resource.toLowerCase();
+  const name = resource.toLowerCase().replaceAll("_", " ");
   return new AppError(404, `${resource}_NOT_FOUND`, `No such ${name}.`, {
     suggestion: `Check the ${name} id; it must belong to the project of the API key.`,
   });

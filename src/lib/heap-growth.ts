@@ -6,6 +6,8 @@
  * collects beside other work.
  */
 
+import { type Every, every } from "./intervals.ts";
+
 type HeapGrowthDeps = {
   /**
    * Size of the heap in bytes, as the engine knows it since its latest collection; null if it cannot
@@ -14,18 +16,17 @@ type HeapGrowthDeps = {
   sizeBytes: () => number | null;
   /** Asks for a collection, which runs beside other work. */
   collect: () => void;
-  /** Runs `tick` every `ms` until the returned function is called. */
-  every: (ms: number, tick: () => void) => () => void;
+  every: Every;
 };
 
 /** With 50 ms, a campaign took as much memory at its peak and asked for twice as many collections. */
-const TICK_MS = 250;
+const TICK_MS = 200;
 /** A smaller heap is left to the engine. */
 const SMALL_BYTES = 32 * 1024 * 1024;
 /** A heap is large if it has grown by this factor since it was smallest. */
 const GROWTH = 1.25;
 /**
- * A heap that is still large after so many collections, in 2.5 s, is in use: it may grow from there.
+ * A heap that is still large after so many collections, in 2 s, is in use: it may grow from there.
  */
 const MAX_TRIES = 10;
 
@@ -44,11 +45,7 @@ export function engineHeap(): HeapGrowthDeps {
       }
     },
     collect: () => Bun.gc(false),
-    every: (ms, tick) => {
-      const timer = setInterval(tick, ms);
-      timer.unref();
-      return () => clearInterval(timer);
-    },
+    every,
   };
 }
 

@@ -1,7 +1,7 @@
 /** Limits how many tasks run at once. Waiting tasks start by urgency, then by arrival. */
 
 /** A task calls `ended` once, at its end. It must not throw. */
-export type LimitedTask = (ended: () => void) => void;
+type LimitedTask = (ended: () => void) => void;
 
 /** Returns a function that starts a task as soon as fewer than `limit` run. */
 export function createTaskLimit(limit: number): (task: LimitedTask, urgency?: number) => void {

@@ -4,9 +4,13 @@
  * work calls `begin` with its name. When a hold is noticed, the piece that lasted longest is
  * logged. A timer is also late after the machine was suspended, or while other processes have the
  * processors; no work here is to blame then, so such a hold is counted and not logged.
+ *
+ * While the thread is idle, the timer fires every 100 ms, so that the process seldom wakes up. A
+ * piece of work that begins then is timed from its beginning.
  */
 
 import { systemClock } from "./clock.ts";
+import { type Every, every } from "./intervals.ts";
 import type { Log } from "./log.ts";
 import { threadCpuMs } from "./thread-cpu.ts";
 
@@ -37,8 +41,7 @@ export type LoopWatchDeps = {
   elapsed: () => number;
   /** Processor time of this thread in milliseconds. */
   cpuMs: () => number;
-  /** Runs `tick` every `ms` until the returned function is called. */
-  every: (ms: number, tick: () => void) => () => void;
+  every: Every;
   /** A hold that is longer than this is counted, and logged if it used as much processor time. */
   heldMs?: number;
   /** Later holds within this time are counted in the next line. */
@@ -46,6 +49,9 @@ export type LoopWatchDeps = {
 };
 
 const TICK_MS = 20;
+const IDLE_TICK_MS = 100;
+/** The thread is idle if no work began since the last tick and it used less of the processor. */
+const IDLE_SHARE = 0.05;
 export const HELD_MS = 50;
 /** It is not shorter, so that an attack cannot fill the log. */
 const LOG_INTERVAL_MS = 5_000;
@@ -60,16 +66,7 @@ type Mark = { kind: WorkKind; name: string; at: number };
 
 /** The platform's timers and counters. */
 export function platformWatch(log: Log): LoopWatchDeps {
-  return {
-    log,
-    elapsed: systemClock.elapsed,
-    cpuMs: threadCpuMs,
-    every: (ms, tick) => {
-      const timer = setInterval(tick, ms);
-      timer.unref();
-      return () => clearInterval(timer);
-    },
-  };
+  return { log, elapsed: systemClock.elapsed, cpuMs: threadCpuMs, every };
 }
 
 export function createLoopWatch(deps: LoopWatchDeps): LoopWatch {
@@ -79,7 +76,10 @@ export function createLoopWatch(deps: LoopWatchDeps): LoopWatch {
   let nextMark = 0;
   let tickedAt = 0;
   let cpuAtTick = 0;
-  let cancel: (() => void) | null = null;
+  /** Interval of the timer; 0 while there is none. */
+  let tickMs = 0;
+  let cancel = (): void => {};
+  let hasWorkBegun = false;
   const counts = BUCKETS_MS.map(() => 0);
   let count = 0;
   let sumMs = 0;
@@ -89,11 +89,22 @@ export function createLoopWatch(deps: LoopWatchDeps): LoopWatch {
 
   function tick(): void {
     const now = elapsed();
-    const heldMs = now - tickedAt - TICK_MS;
+    const passedMs = now - tickedAt;
     const cpu = cpuMs();
-    if (heldMs > limitMs) noteHold(now, heldMs, cpu - cpuAtTick);
+    const usedCpuMs = cpu - cpuAtTick;
+    if (passedMs - tickMs > limitMs) noteHold(now, passedMs - tickMs, usedCpuMs);
+    const isIdle = !hasWorkBegun && usedCpuMs < IDLE_SHARE * passedMs;
     tickedAt = now;
     cpuAtTick = cpu;
+    hasWorkBegun = false;
+    tickEvery(isIdle ? IDLE_TICK_MS : TICK_MS);
+  }
+
+  function tickEvery(ms: number): void {
+    if (ms === tickMs) return;
+    cancel();
+    cancel = every(ms, tick);
+    tickMs = ms;
   }
 
   function noteHold(now: number, heldMs: number, usedCpuMs: number): void {
@@ -128,6 +139,11 @@ export function createLoopWatch(deps: LoopWatchDeps): LoopWatch {
 
   return {
     begin(kind, name) {
+      if (tickMs === IDLE_TICK_MS) {
+        tick();
+        tickEvery(TICK_MS);
+      }
+      hasWorkBegun = true;
       const mark = { kind, name, at: elapsed() };
       marks[nextMark] = mark;
       nextMark = (nextMark + 1) % MARKS;
@@ -141,11 +157,11 @@ export function createLoopWatch(deps: LoopWatchDeps): LoopWatch {
     start() {
       tickedAt = elapsed();
       cpuAtTick = cpuMs();
-      cancel ??= every(TICK_MS, tick);
+      tickEvery(TICK_MS);
     },
     stop() {
-      cancel?.();
-      cancel = null;
+      cancel();
+      tickMs = 0;
     },
   };
 }

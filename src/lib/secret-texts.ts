@@ -13,6 +13,7 @@ const CREDENTIAL = new RegExp(
     /\b(?:sk|rk|whsec|shp(?:at|ca|pa|ss)|sq0\w{3}|do[opr]_v1|gh[opsur]|github_pat|xkeysib|glsa|sntrys|lin_api)_[\w.-]{6,}/,
     /\b(?:sk|pk|rk|whsec)_(?:live|test)_?[\w-]*/,
     /\bsk-[\w-]{6,}/,
+    /\bsmtp_[A-Za-z0-9]{43}/,
     /\b(?:gl(?:pat|dt|rt)|xkeysib|xsmtpsib|xapp|xox[a-z])[-.][\w.-]{6,}/,
     /\bSG\.[\w-]{3,}/,
     /\b(?:AKIA|ASIA)[A-Z0-9]{8,}/,

@@ -12,7 +12,7 @@ import { unknownFieldsOf } from "../http/unknown-fields.ts";
 import { perApp } from "../lib/per-app.ts";
 import { accountService } from "./accounts/service.ts";
 import { CONFIRMATION_MS } from "./accounts/sessions.ts";
-import { findKey } from "./keys.ts";
+import { countUse, findKey } from "./keys.ts";
 import { firstProjectAsKey, projectOfSession } from "./projects.ts";
 import { runWithinStorage } from "./quotas.ts";
 
@@ -36,7 +36,8 @@ export const admissionOf = perApp((app: App) => {
     routeRules: routeRulesOf(app),
     record,
     readAudited,
-    findKey: (digest, look) => findKey(app, digest, look),
+    findKey: (digest) => findKey(app, digest),
+    countUse: (keyId) => countUse(app, keyId),
     findOpenProject: (request, peer) =>
       localAccessOf(app)?.isOpen(request, peer) === true ? firstProjectAsKey(app) : null,
     idempotency: idempotencyOf(app),

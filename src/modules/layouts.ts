@@ -150,6 +150,7 @@ export const layoutNoun: Noun = {
     read("GET /layouts", {
       id: "listLayouts",
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "List layouts",
       description: "Layouts whose name contains the text, newest first; all without a text.",
       query: LayoutQuery,
@@ -175,6 +176,7 @@ export const layoutNoun: Noun = {
     read("GET /layouts/:id", {
       id: "getLayout",
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "Get a layout",
       description: "The layout with the source of its body.",
       answer: Envelope(Layout),
@@ -214,6 +216,7 @@ export const layoutNoun: Noun = {
     read("GET /layouts/:id/usage", {
       id: "getLayoutUsage",
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "Where a layout is used",
       description: "The templates and the campaigns that have the layout.",
       answer: Envelope(LayoutUsage),

@@ -23,6 +23,7 @@ import { BODY_LIMITS, limited } from "../http/body-limits.ts";
 import { described, describeOperations, named } from "../http/documented.ts";
 import { Envelope, envelope, IdParams, Nullable, withErrors } from "../http/envelope.ts";
 import { EXAMPLE } from "../http/example-values.ts";
+import { PATTERN_TEXT } from "../http/field-messages.ts";
 import { EmailAddress, mailboxIn } from "../http/formats.ts";
 import type { Role } from "../http/roles.ts";
 import type { SignedInUser } from "../http/session-access.ts";
@@ -35,7 +36,12 @@ import { displayName } from "../protocols/mime/mailbox.ts";
 import { LANGUAGES } from "../render/language.ts";
 import type { Noun } from "./module.ts";
 
-const NameText = Type.String({ minLength: 1, maxLength: 100, pattern: "\\S" });
+const NameText = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: "\\S",
+  [PATTERN_TEXT]: "must have a visible character",
+});
 const Tracking = OneOf(TRACKING_MODES);
 const Language = OneOf(LANGUAGES);
 
@@ -344,8 +350,11 @@ export function firstProjectAsKey(app: App): KnownKey | null {
   if (row === undefined) return null;
   return {
     kind: "SECRET",
+    scope: "EVERYTHING",
     shown: null,
     origins: [],
+    domains: [],
+    ipRanges: [],
     project: admitted(row),
     isProjectEnabled: row.isEnabled,
     isUsable: true,

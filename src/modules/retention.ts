@@ -1,6 +1,6 @@
 /**
- * Removes old data as the settings say. Once an hour, a round of purges starts: bodies of mail,
- * captured messages, webhook deliveries, events, workflow executions. Each purge runs in steps of a
+ * Removes old data as the settings say. Once an hour, a round of purges starts: addresses of deleted
+ * contacts in messages that have left since, bodies of mail, captured messages, webhook deliveries, events, workflow executions. Each purge runs in steps of a
  * few milliseconds, one a second, so that it does not delay other work. The database reuses the free
  * space.
  */
@@ -12,6 +12,7 @@ import { systemClock } from "../lib/clock.ts";
 import { perApp } from "../lib/per-app.ts";
 import { createBodyPurge } from "../outbox/purge-bodies.ts";
 import { createRawPurge } from "../outbox/purge-captured.ts";
+import { createRecipientsPurge } from "../outbox/purge-recipients.ts";
 import type { Noun } from "./module.ts";
 import { hasPendingDelivery, purgeDeliveries } from "./webhooks/purge.ts";
 import { createExecutionPurge } from "./workflows/purge.ts";
@@ -75,7 +76,8 @@ function newRound(app: App, days: RetentionDays): DatedPurge[] {
     { purge: createEventPurge(app.db, isEventPending), days: days.events },
     { purge: createExecutionPurge(app.db), days: days.events },
   ];
-  return all.filter((dated) => dated.days > 0);
+  const dated = all.filter((each) => each.days > 0);
+  return [{ purge: createRecipientsPurge(app.db), days: 0 }, ...dated];
 }
 
 function runPurge({ clock, writer }: App, { purge, days }: DatedPurge): Promise<boolean> {

@@ -1,17 +1,14 @@
-/**
- * Sends mail: the queue of due mails, and the dispatcher, which leases them, attempts them and stores
- * their outcomes.
- */
+/** Sends mail: the queue of due mails, and the lane, which leases, sends and settles them. */
 
 import type { App } from "../core/app.ts";
 import { eventLog } from "../events/log.ts";
 import { perApp } from "../lib/per-app.ts";
-import { createAttempt } from "../outbox/attempt.ts";
-import { createDispatcher } from "../outbox/dispatcher.ts";
-import { mailQueued } from "../outbox/enqueue.ts";
-import { createLeaseQueue } from "../outbox/lease.ts";
-import { createLoader } from "../outbox/lease-rows.ts";
-import { createPace } from "../outbox/pace.ts";
+import { mailInserted, mailQueued } from "../outbox/enqueue.ts";
+import { createLane } from "../outbox/lane/lane.ts";
+import { createLeaseQueue, type LeaseQueue } from "../outbox/lane/queue.ts";
+import { createLoader } from "../outbox/lane/rows.ts";
+import { queueHold } from "../outbox/queue-hold.ts";
+import { idFieldOf } from "../outbox/id-field.ts";
 import { createRecordOutcome } from "../outbox/record.ts";
 import { makeReturnPath } from "../outbox/return-path.ts";
 import { siteStoreOf, transportOf } from "../outbox/transports/create-transport.ts";
@@ -28,31 +25,26 @@ import { lateReports, suppressBounced } from "./bounces/bounces.ts";
 /** Time for the mails under way when the process stops. */
 const STOP_GRACE_MS = 10_000;
 
-const leaseQueue = perApp((app: App) =>
-  createLeaseQueue(app.db, (...mail) => transportOf(app).admit?.(...mail) ?? null),
-);
+/** While the queue is held, it leases no mail and none is due. */
+const leaseQueue = perApp((app: App): LeaseQueue => {
+  const queue = createLeaseQueue(app.db, (...mail) => transportOf(app).admit?.(...mail) ?? null);
+  const { isHeld } = queueHold(app);
+  return {
+    ...queue,
+    lease: (...of) => (isHeld() ? { leases: [], mayHaveMore: false } : queue.lease(...of)),
+    nextDueAt: (isUrgent) => (isHeld() ? null : queue.nextDueAt(isUrgent)),
+  };
+});
 
-export const mailDispatcher = perApp((app: App) => {
+export const mailLane = perApp((app: App) => {
   const { config, db, clock, log, writer, usage, random } = app;
-  const [transport, queue] = [transportOf(app), leaseQueue(app)];
-  const dispatcher = createDispatcher({
-    queue,
-    pace: createPace({
-      ratePerSecond: config.sendRate,
-      concurrency: transport.maxUnderWay ?? transport.concurrency,
-      clock,
-      maxPrefetch: transport.maxPrefetch,
-    }),
-    maxFastPrefetch: transport.maxFastPrefetch ?? 0,
+  const transport = transportOf(app);
+  const { name, concurrency, maxUnderWay = concurrency } = transport;
+  const lane = createLane({
+    queue: leaseQueue(app),
     load: createLoader(db),
-    attempt: createAttempt({
-      ...app,
-      composer: mailComposer(app),
-      transport,
-      isSenderVerified: (projectSeq, domain) => isSenderVerified(app, projectSeq, domain),
-      isCampaignSending: campaignLifecycle(app).isSending,
-      returnPathOf: (mail) => returnPathOf(app, mail),
-    }),
+    composer: mailComposer(app),
+    transport,
     settle: createRecordOutcome({
       db,
       usage,
@@ -63,14 +55,25 @@ export const mailDispatcher = perApp((app: App) => {
       onSenderRefused: campaignHandlers(app).noteFailure,
       onCaptured: sentMail(app).onCaptured,
     }),
+    // Captured mail does not leave, so its sender need not be verified.
+    isSenderVerified: (projectSeq, domain) =>
+      name === "capture" || isSenderVerified(app, projectSeq, domain),
+    isCampaignSending: campaignLifecycle(app).isSending,
+    returnPathOf: (mail) => returnPathOf(app, mail),
+    addIdField: idFieldOf(config),
+    pageOf: ({ projectSeq, id }) => pageUrl(app, projectSeq, `emails/${id}`),
+    ratePerSecond: config.sendRate,
+    maxUnderWay,
+    // Each mail of direct delivery has a slot of its own; through a relay, mails share the sessions.
+    mostUsual: name === "direct" ? concurrency : Math.ceil(concurrency / 2),
     writer,
     clock,
     log,
-    pageOf: ({ projectSeq, id }) => pageUrl(app, projectSeq, `emails/${id}`),
-    paceIntervalMs: config.sendRate === 0 ? 0 : 1000 / config.sendRate,
   });
-  mailQueued(app).onRaised(dispatcher.wake);
-  return dispatcher;
+  mailInserted(app).onRaised(lane.join);
+  mailQueued(app).onRaised(lane.wake);
+  queueHold(app).onReleased(lane.wake);
+  return lane;
 });
 
 /** The queue: it starts first, and returns its leases when everything else has stopped. */
@@ -85,24 +88,27 @@ export const queueModule = perApp((app: App): Module => {
 
 export const sendingModule = perApp((app: App): Module => {
   const { clock, log, writer } = app;
-  const dispatcher = mailDispatcher(app);
+  const lane = mailLane(app);
   /** Resolves to true if all mails under way ended in time. */
   let mailsEnded = Promise.resolve(true);
 
   return {
     name: "sending",
-    // A command in another process, such as `project enable`, cannot wake the dispatcher.
-    recurring: [{ name: "queue", pattern: "*/5 * * * * *", run: async () => dispatcher.wake() }],
-    wake: dispatcher.wake,
+    // A command in another process, such as `project enable`, cannot wake the lane.
+    recurring: [
+      { name: "queue", pattern: "*/5 * * * * *", run: async () => lane.wake() },
+      { name: "queue hold", pattern: "* * * * * *", run: () => queueHold(app).refresh() },
+    ],
+    wake: lane.wake,
 
     async start(): Promise<void> {
       await writer.write(() => lateReports(app).applyInterrupted(clock.now()));
-      await dispatcher.start();
+      await lane.start();
     },
 
     /** Stops leasing at once. The mails under way end while the other modules stop. */
     async stop(): Promise<void> {
-      mailsEnded = dispatcher.stop(STOP_GRACE_MS);
+      mailsEnded = lane.stop(STOP_GRACE_MS);
     },
 
     async close(): Promise<void> {
@@ -111,6 +117,8 @@ export const sendingModule = perApp((app: App): Module => {
         log.warn("some mails were still being sent; they are tried again when they are due");
       mailComposer(app).close();
       await transportOf(app).close();
+      // Before their leases are returned: a mail that was accepted must not be sent again.
+      await mailLane(app).settleEnded();
     },
   };
 });

@@ -122,6 +122,72 @@ const SuppressedEmails = named(
   },
 );
 
+const SuppressionListInput = named(
+  "SuppressionListInput",
+  described(
+    Input({
+      suppressions: Type.Array(
+        described(
+          Input({
+            email: Type.String({ maxLength: 1_000 }),
+            reason: Type.Optional(Reason),
+          }),
+          {
+            email: "The address to suppress",
+            reason: "Why no mail is to be sent to the address; default MANUAL",
+          },
+        ),
+        { minItems: 1, maxItems: MAX_EMAILS },
+      ),
+      dryRun: Type.Optional(Type.Boolean()),
+    }),
+    {
+      suppressions: "Up to 1,000 addresses, each with its own reason",
+      dryRun: "Whether nothing is changed, and the answer only says what would be; default false",
+    },
+  ),
+  {
+    description: "A list of addresses to suppress, as another product exports it",
+    example: { suppressions: [{ email: "ada@example.com", reason: "HARD_BOUNCE" }] },
+  },
+);
+
+const SuppressionListResult = named(
+  "SuppressionListResult",
+  described(
+    Type.Object({
+      created: Type.Integer(),
+      existing: Type.Integer(),
+      repeated: Type.Integer(),
+      refused: Type.Array(
+        described(
+          Type.Object({ index: Type.Integer(), email: Type.String(), message: Type.String() }),
+          {
+            index: "Position in the list, from 0",
+            email: "The address as it was sent",
+            message: "Why it is no address",
+          },
+        ),
+      ),
+    }),
+    {
+      created: "Addresses that were not suppressed before",
+      existing: "Addresses that were suppressed before; their reasons are not changed",
+      repeated: "Entries whose address stands earlier in the list; the first one counts",
+      refused: "The entries that were left out, because they have no valid address",
+    },
+  ),
+  {
+    description: "What became of each entry of a list: the four numbers add up to its length",
+    example: {
+      created: 1,
+      existing: 0,
+      repeated: 0,
+      refused: [{ index: 1, email: "ada@", message: "The domain after @ is missing." }],
+    },
+  },
+);
+
 const SuppressionQuery = Input({
   ...PageQuery.properties,
   email: Type.Optional(
@@ -137,6 +203,7 @@ const suppressionOperations = operations(
     read("GET /suppressions", {
       id: "listSuppressions",
       role: "VIEWER",
+      scopes: ["READ", "CONTACTS"],
       summary: "List suppressed addresses",
       description: "Addresses that match all given filters, newest first.",
       query: SuppressionQuery,
@@ -146,12 +213,13 @@ const suppressionOperations = operations(
     write("POST /suppressions", {
       id: "suppressAddress",
       role: "EDITOR",
+      scopes: ["CONTACTS"],
       summary: "Suppress an address; an existing reason is not changed",
       description:
         "Answers 201 for a new entry and 200 if the address was suppressed before. Mails to the " +
         "address get the status SUPPRESSED and are not sent. `emails` instead of `email` suppresses " +
-        `up to ${MAX_EMAILS.toLocaleString("en-US")} addresses at once; the answer then counts ` +
-        "them, with 201 if one is new. POST /suppressions/import takes a CSV file.",
+        "up to 1,000 addresses at once; the answer then counts them, with 201 if one is new. " +
+        "POST /suppressions/import takes a CSV file.",
       isIdempotent: true,
       links: { unsuppressAddress: { email: "/data/email" } },
       isWithinQuota: false,
@@ -162,13 +230,29 @@ const suppressionOperations = operations(
         if (emails !== undefined) return suppressAll(app, project.seq, { emails, reason });
         const address = normalizedAddress(email ?? "");
         const isNew = suppressAddress(app, project.seq, address, reason);
-        const shown = present(app, findSuppression(app, project.seq, address));
+        const shown = presentSuppression(app, findSuppression(app, project.seq, address));
         return isNew ? created(shown) : shown;
       },
+    }),
+    write("POST /suppressions/bulk", {
+      id: "suppressList",
+      role: "EDITOR",
+      scopes: ["CONTACTS"],
+      summary: "Suppress the addresses of a list, and name those that are refused",
+      description:
+        "Unlike POST /suppressions, an entry without a valid address does not refuse the others. " +
+        "An existing suppression is never lifted, and keeps its reason unless it would expire. " +
+        "POST /suppressions/import takes a CSV file of any length.",
+      isIdempotent: true,
+      isWithinQuota: false,
+      body: limited(SuppressionListInput, BODY_LIMITS.suppressionList),
+      answer: Envelope(SuppressionListResult),
+      run: (app, { project, body }) => suppressList(app, project.seq, body),
     }),
     write("DELETE /suppressions/:email", {
       id: "unsuppressAddress",
       role: "EDITOR",
+      scopes: ["CONTACTS"],
       summary: "Remove the suppression of an address",
       description: "Mail that is accepted afterwards is sent to the address again.",
       isWithinQuota: false,
@@ -207,7 +291,7 @@ function listSuppressions(
       reason === undefined ? undefined : eq(suppressions.reason, reason),
       or(...spellings.map((part) => sql`instr(${suppressions.email}, ${part}) > 0`)),
     ),
-    present: (row) => present(app, row),
+    present: (row) => presentSuppression(app, row),
   });
 }
 
@@ -278,7 +362,36 @@ function suppressAll(
   return counts.created > 0 ? created(counts) : counts;
 }
 
-function removeSuppression({ db }: App, projectSeq: number, text: string): void {
+function suppressList(
+  app: App,
+  projectSeq: number,
+  { suppressions: list, dryRun = false }: Static<typeof SuppressionListInput>,
+): Static<typeof SuppressionListResult> {
+  const seen = new Set<string>();
+  const refused: Static<typeof SuppressionListResult>["refused"] = [];
+  let [created, existing, repeated] = [0, 0, 0];
+  for (const [index, { email, reason = "MANUAL" }] of list.entries()) {
+    const parsed = parseAddress(email);
+    if (!parsed.ok) {
+      refused.push({ index, email, message: parsed.reason });
+      continue;
+    }
+    const { address } = parsed;
+    if (seen.has(address)) {
+      repeated++;
+      continue;
+    }
+    seen.add(address);
+    const isNew = dryRun
+      ? suppressionReason(app, projectSeq, address) === null
+      : suppressAddress(app, projectSeq, address, reason);
+    if (isNew) created++;
+    else existing++;
+  }
+  return { created, existing, repeated, refused };
+}
+
+export function removeSuppression({ db }: App, projectSeq: number, text: string): void {
   const parsed = parseAddress(text);
   const removed = parsed.ok
     ? db.delete(suppressions).where(isEntry(projectSeq, parsed.address)).returning().all()
@@ -290,7 +403,7 @@ export function removeExpiredSuppressions({ db, clock }: App): void {
   db.delete(suppressions).where(lte(suppressions.expiresAt, clock.now())).run();
 }
 
-function findSuppression({ db }: App, projectSeq: number, email: string): Row {
+export function findSuppression({ db }: App, projectSeq: number, email: string): Row {
   const row = db.select().from(suppressions).where(isEntry(projectSeq, email)).get();
   if (row === undefined) throw notSuppressed();
   return row;
@@ -300,7 +413,7 @@ function isEntry(projectSeq: number, email: string) {
   return and(eq(suppressions.projectSeq, projectSeq), eq(suppressions.email, email));
 }
 
-function present(app: App, row: Row): Suppression {
+export function presentSuppression(app: App, row: Row): Suppression {
   const { email, reason, createdAt, expiresAt } = row;
   return {
     email,

@@ -24,6 +24,7 @@ import { containsText, smallPage } from "../http/pagination.ts";
 import { ContactPreviewQuery, PreviewDocument } from "../http/preview-query.ts";
 import { isLenient, LenientQuery } from "../http/validation.ts";
 import { announceChange } from "../events/announcements.ts";
+import { copyName } from "../lib/copy-name.ts";
 import { AppError, fieldError, notFound } from "../lib/errors.ts";
 import { newId } from "../lib/id.ts";
 import { assembledFault } from "../render/layout.ts";
@@ -81,6 +82,7 @@ export const templateNoun: Noun = {
       read("GET /templates", {
         id: "listTemplates",
         role: "VIEWER",
+        scopes: ["READ"],
         summary: "List templates",
         description: "Templates whose name contains the text, newest first; all without a text.",
         query: TemplateQuery,
@@ -107,6 +109,7 @@ export const templateNoun: Noun = {
       read("GET /templates/:id", {
         id: "getTemplate",
         role: "VIEWER",
+        scopes: ["READ"],
         summary: "Get a template",
         description: "The template with the sources of its subject and body.",
         answer: Envelope(Template),
@@ -159,6 +162,7 @@ export const templateNoun: Noun = {
       read("GET /templates/:id/versions", {
         id: "listTemplateVersions",
         role: "VIEWER",
+        scopes: ["READ"],
         summary: "List the versions of a template",
         description:
           "The latest 100 versions, newest first. Changes that one author makes within five minutes " +
@@ -170,6 +174,7 @@ export const templateNoun: Noun = {
       read("GET /templates/:id/versions/:revision", {
         id: "getTemplateVersion",
         role: "VIEWER",
+        scopes: ["READ"],
         summary: "Get a version of a template",
         description: "What the template was at this revision.",
         answer: Envelope(TemplateVersion),
@@ -183,8 +188,7 @@ export const templateNoun: Noun = {
         role: "EDITOR",
         summary: "Restore a version of a template",
         description:
-          "Makes a new revision with the content of the version. A layout that was deleted since is " +
-          "left out.",
+          "Makes a new revision with the content of the version, without a layout that was deleted.",
         isIdempotent: true,
         isConditional: true,
         answer: Envelope(Template),
@@ -199,16 +203,17 @@ export const templateNoun: Noun = {
       read("GET /templates/:id/usage", {
         id: "getTemplateUsage",
         role: "VIEWER",
+        scopes: ["READ"],
         summary: "Where a template is used, and which variables it needs",
         description:
-          "The workflows that send it, the mails that requests made of it, and the variables of its " +
-          "subject and body.",
+          "The workflows and the requests that send it, and the variables of its subject and body.",
         answer: Envelope(TemplateUsage),
         run: (app, { project, params }) => usageOf(app, getTemplate(app, project.seq, params.id)),
       }),
       read("GET /templates/:id/preview", {
         id: "showTemplate",
         role: "VIEWER",
+        scopes: ["READ"],
         summary: "The rendered template as a document",
         description:
           "A document for a frame: without scripts, and without images of other servers unless they " +
@@ -283,7 +288,7 @@ export function getTemplate(app: App, projectSeq: number, id: string): TemplateR
 /** The columns that a change may set. */
 type Content = Omit<VersionContent, "layoutId"> & { layoutSeq: number | null };
 
-function createTemplate(
+export function createTemplate(
   app: App,
   projectSeq: number,
   input: TemplateInput,
@@ -331,7 +336,7 @@ function insertTemplate(
   return created;
 }
 
-function updateTemplate(
+export function updateTemplate(
   app: App,
   template: TemplateRow,
   patch: TemplatePatch,
@@ -382,19 +387,16 @@ function ensureFits(app: App, { format, design, body, preheader, layoutSeq }: Co
   if (fault !== null) throw fieldError("body", "too_big", fault);
 }
 
-function deleteTemplate(app: App, template: TemplateRow): void {
+export function deleteTemplate(app: App, template: TemplateRow): void {
   const users = app.references.usersOf("template", template.projectSeq, template.id);
   if (users.length > 0) throw inUse(users);
   app.db.delete(templates).where(eq(templates.seq, template.seq)).run();
   announce(app, template);
 }
 
-const LONGEST_NAME = 255;
-
-function duplicateTemplate(app: App, template: TemplateRow, actor: RequestActor): TemplateRow {
-  const content = contentColumns(template);
-  const start = template.name.slice(0, LONGEST_NAME - " copy".length).toWellFormed();
-  return insertTemplate(app, template.projectSeq, { ...content, name: `${start} copy`, actor });
+export function duplicateTemplate(app: App, row: TemplateRow, actor: RequestActor): TemplateRow {
+  const content = contentColumns(row);
+  return insertTemplate(app, row.projectSeq, { ...content, name: copyName(row.name), actor });
 }
 
 function restoreVersion(
@@ -469,9 +471,8 @@ function givenColumns(app: App, projectSeq: number, fields: TemplatePatch): Part
 }
 
 /** The display name in the text of an address; undefined if there is none. */
-function nameIn(address: string | null | undefined): string | undefined {
-  return (address && mailboxIn(address).name) || undefined;
-}
+const nameIn = (address: string | null | undefined): string | undefined =>
+  (address && mailboxIn(address).name) || undefined;
 
 /**
  * The optional columns of a template or a campaign that the request contains; an omitted field does

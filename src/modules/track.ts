@@ -14,10 +14,11 @@ import type { App } from "../core/app.ts";
 import { eventLog } from "../events/log.ts";
 import type { Admission, KeyKind } from "../http/admission.ts";
 import { BODY_LIMITS, limited } from "../http/body-limits.ts";
-import { described, describeOperations, named } from "../http/documented.ts";
+import { described, describeOperations, imitated, named } from "../http/documented.ts";
 import { MirroredEnvelope, mirroredEnvelope, withErrors } from "../http/envelope.ts";
 import { EXAMPLE } from "../http/example-values.ts";
 import { EmailAddress, normalizedAddress } from "../http/formats.ts";
+import { PLUNK } from "../http/route-path.ts";
 import { ensureChecks, Input, withChecks } from "../http/validation.ts";
 import { isoTime } from "../lib/clock.ts";
 import type { FieldError } from "../lib/errors.ts";
@@ -44,6 +45,7 @@ const TrackInput = named(
         event: EventName,
         email: EmailAddress,
         subscribed: Type.Optional(Type.Boolean()),
+        preserveExistingSubscription: Type.Optional(Type.Boolean()),
         data: Type.Optional(Data),
       }),
       {
@@ -52,6 +54,8 @@ const TrackInput = named(
         subscribed:
           "If omitted: true for a new contact, unchanged for an existing one. With a public key, " +
           "true does not resubscribe an unsubscribed contact",
+        preserveExistingSubscription:
+          "Whether `subscribed` counts only for a contact that this request creates; default false",
         data:
           "Stored with the event and merged into the contact's data, where null removes a key. " +
           "With a public key: at most 16 KiB as JSON, and null removes nothing",
@@ -103,6 +107,7 @@ const DETAILS = describeOperations(
   {
     trackEvent: {
       role: "EDITOR",
+      scopes: ["CONTACTS"],
       isAudited: false,
       summary: "Record a custom event and create or update its contact",
       description:
@@ -117,12 +122,22 @@ const DETAILS = describeOperations(
 
 export const trackNoun: Noun = {
   name: "track",
-  routes: (app, admission) => [trackRoutes(app, admission)],
+  routes: (app, admission) => [
+    trackRoute(app, admission, { path: "/v1/track", detail: DETAILS.trackEvent }),
+    trackRoute(app, admission, {
+      path: `${PLUNK}/v1/track`,
+      detail: imitated("trackEvent", "EDITOR", { isAudited: false }),
+    }),
+  ],
 };
 
-function trackRoutes(app: App, admission: Admission) {
-  return new Elysia({ name: "track-routes" }).use(admission.anyKey).post(
-    "/v1/track",
+function trackRoute(
+  app: App,
+  admission: Admission,
+  { path, detail }: { path: string; detail: object },
+) {
+  return new Elysia({ name: `track: ${path}` }).use(admission.anyKey).post(
+    path,
     ({ project, keyKind, body, once }) =>
       once(() => {
         ensureChecks(TrackInput, body);
@@ -134,7 +149,7 @@ function trackRoutes(app: App, admission: Admission) {
     {
       body: limited(TrackInput, BODY_LIMITS.track),
       response: withErrors({ 200: MirroredEnvelope(TrackedEvent) }),
-      detail: DETAILS.trackEvent,
+      detail,
     },
   );
 }
@@ -147,12 +162,13 @@ const MAX_PUBLIC_CONTACT_DATA_KIB = 32;
 /** Part of a change: records the event and creates or updates its contact. */
 function track(app: App, projectSeq: number, keyKind: KeyKind, input: TrackInput) {
   const at = app.clock.now();
+  const { subscribed, preserveExistingSubscription = false } = input;
   const data = input.data === undefined ? undefined : readData(input.data, keyKind);
   const { contact } = contactService(app).upsert({
     projectSeq,
     email: normalizedAddress(input.email),
-    subscribed: input.subscribed,
-    defaultSubscribed: true,
+    subscribed: preserveExistingSubscription ? undefined : subscribed,
+    defaultSubscribed: (preserveExistingSubscription ? subscribed : undefined) ?? true,
     data: data?.contactData,
     ...(keyKind === "PUBLIC" && {
       neverResubscribes: true,

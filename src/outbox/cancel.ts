@@ -33,6 +33,14 @@ function createCancellation(app: App) {
                   WHERE campaign_seq = +? AND status = 'QUEUED' AND next_at IS NOT NULL LIMIT +?)
     ${RETURNING}`);
 
+  const cancelOne = sqlite.prepare<Cancelled, [string, number, string]>(`
+    UPDATE emails SET status = ${stateAfter("cancel")}, next_at = NULL, last_error = ?
+    WHERE project_seq = +? AND id = +? AND status = 'QUEUED' ${RETURNING}`);
+
+  const cancelMails = sqlite.prepare<Cancelled, [string, string]>(`
+    UPDATE emails SET status = ${stateAfter("cancel")}, next_at = NULL, last_error = ?
+    WHERE seq IN (SELECT value FROM json_each(?)) AND status = 'QUEUED' ${RETURNING}`);
+
   function record(cancelled: readonly Cancelled[], reason: string): void {
     const at = clock.now();
     for (const { seq: emailSeq, projectSeq, contactSeq, campaignSeq } of cancelled) {
@@ -43,6 +51,20 @@ function createCancellation(app: App) {
   }
 
   return {
+    /** Part of a change: cancels a mail. False if it is not queued, but under way or at its end. */
+    ofOne(projectSeq: number, id: string, reason: string): boolean {
+      const cancelled = cancelOne.all(reason, projectSeq, id);
+      record(cancelled, reason);
+      return cancelled.length > 0;
+    },
+
+    /** Part of a change: cancels those of these mails that are queued; returns their number. */
+    ofMails(seqs: readonly number[], reason: string): number {
+      const cancelled = cancelMails.all(reason, JSON.stringify(seqs));
+      record(cancelled, reason);
+      return cancelled.length;
+    },
+
     /** Part of a change: cancels all queued mails of a contact. */
     ofContact(contactSeq: number, reason: string): void {
       record(cancelOfContact.all(reason, contactSeq), reason);

@@ -3,6 +3,7 @@
 import type { App } from "../core/app.ts";
 import { perApp } from "../lib/per-app.ts";
 import { cancellation } from "./cancel.ts";
+import { FORGET_RECIPIENTS, HAS_LEFT, LEAVING } from "./purge-recipients.ts";
 
 const OF_CONTACT = "email_seq IN (SELECT seq FROM emails WHERE contact_seq = ?)";
 
@@ -12,13 +13,20 @@ const ITS_MESSAGES = `
   WHERE e.contact_seq = ?1 AND m.message_id IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM emails o WHERE o.message_seq = m.seq AND o.contact_seq <> ?1)`;
 
+/** Messages of which the contact got a copy. */
+const ITS_COPIES =
+  "seq IN (SELECT message_seq FROM emails WHERE contact_seq = ?) AND recipients IS NOT NULL";
+
 /** Removes what identifies the contact. The records of its mails stay. */
 const FORGET = [
   `DELETE FROM message_pieces WHERE message_seq IN (${ITS_MESSAGES})`,
   `UPDATE messages SET digest = 'purged ' || seq WHERE seq IN (${ITS_MESSAGES})`,
+  // Copies that still wait show the same To and Cc as those that have left (purge-recipients.ts).
+  `UPDATE messages SET ${FORGET_RECIPIENTS} WHERE ${ITS_COPIES} AND ${HAS_LEFT}`,
+  `UPDATE messages SET digest = '${LEAVING} ' || seq WHERE ${ITS_COPIES}`,
   `UPDATE attempts SET conversations = NULL, reason = NULL WHERE ${OF_CONTACT}`,
   `DELETE FROM captured_messages WHERE ${OF_CONTACT}`,
-  `UPDATE emails SET to_address = NULL, to_name = NULL, variables = NULL, subject = '',
+  `UPDATE emails SET to_address = NULL, to_name = NULL, variables = NULL, tags = NULL, subject = '',
      last_error = iif(status = 'CANCELLED', last_error, NULL)
    WHERE contact_seq = ?`,
 ];

@@ -8,7 +8,7 @@
 import type { Db } from "../db/open.ts";
 import type { Composer } from "./compose/composer.ts";
 import type { Prepared } from "./compose/prepare.ts";
-import { createLoader, type LeasedMail } from "./lease-rows.ts";
+import { createMailReader, type LeasedMail } from "./lane/rows.ts";
 import type { Busy } from "./outcome.ts";
 
 /** A stored mail, and what is still known of its content. */
@@ -33,7 +33,7 @@ export type MailCopies = ReturnType<typeof createMailCopies>;
 
 export function createMailCopies(deps: { db: Db; composer: Pick<Composer, "prepare"> }) {
   const { composer } = deps;
-  const load = createLoader(deps.db);
+  const readMail = createMailReader(deps.db);
   const findMail = deps.db.sqlite.prepare<Row, [number, string]>(`
     SELECT e.seq, m.digest LIKE 'purged %' AS isPurged, e.variables IS NOT NULL AS hasVariables,
            e.sent_at IS NOT NULL AS isSent
@@ -44,8 +44,8 @@ export function createMailCopies(deps: { db: Db; composer: Pick<Composer, "prepa
     find(projectSeq: number, id: string): StoredMail | null {
       const row = findMail.get(projectSeq, id);
       if (row === null) return null;
-      const [mail] = load([{ seq: row.seq, attempts: 0, dueAt: 0, slot: null, busy: null }]);
-      if (mail === undefined || mail === null) return null;
+      const mail = readMail(row.seq);
+      if (mail === null) return null;
       const isOfCampaign = mail.campaignSeq !== null;
       // The subject of campaign mail is a template until the mail is sent.
       const isTemplate = isOfCampaign && row.isSent === 0 && mail.to !== null;

@@ -30,6 +30,8 @@ type Values = {
   seqs: string;
 };
 
+const BYTES_OF_MAIL = bytesOfRow("emails", { variables: null, tags: null });
+
 /**
  * Part of a change. Contacts that are not subscribed, unless it is a notice, and those that have a mail of this campaign
  * already, get none; suppressed ones get a mail that is SUPPRESSED from the start.
@@ -75,7 +77,7 @@ export function createCampaignInsert({ db, usage }: { db: Db; usage: UsageCounte
       seqs: JSON.stringify(contactSeqs),
     });
     usage.addEmails(campaign.projectSeq, changes);
-    usage.addBytes(campaign.projectSeq, changes * bytesOfRow("emails", { variables: null }));
+    usage.addBytes(campaign.projectSeq, changes * BYTES_OF_MAIL);
     return { inserted: changes, suppressed: countSuppressed.get(before)?.n ?? 0 };
   };
 }

@@ -11,7 +11,9 @@ import { sha256 } from "../lib/crypto.ts";
 import { perApp } from "../lib/per-app.ts";
 import { createSignal } from "../lib/signal.ts";
 
-/** Raised when there may be mail to send. */
+/** Raised inside a change that has queued mail. */
+export const mailInserted = perApp(createSignal);
+/** Raised after the commit of mail that may be due. */
 export const mailQueued = perApp(createSignal);
 
 type StoredAttachment = {
@@ -27,14 +29,19 @@ export type SharedMessage = {
   projectSeq: number;
   fromAddress: string;
   fromName: string | null;
+  /** Mailboxes as text, separated by commas. */
   replyTo: string | null;
-  /** Template source. */
+  /** Template source; empty for a message that has only a text. */
   html: string;
+  /** Template source of a text of its own; otherwise the text is made from `html`. */
+  text?: string;
   headers: [name: string, value: string][];
   isMarketing: boolean;
   attachments: StoredAttachment[];
   /** JSON: parameters that are added to its links. */
   utm?: string;
+  /** VisibleRecipients (protocols/mime/visible-recipients.ts) that all its mails show. */
+  recipients?: string;
 };
 
 type NewEmail = {
@@ -52,13 +59,24 @@ type NewEmail = {
   subject: string;
   /** JSON object; null: the contact's data at the time of leaving. */
   variables: string | null;
+  /** The id of the first copy of a message to several recipients; absent for other mails. */
+  groupId?: string | null;
+  /** JSON object; absent for none. */
+  tags?: string | null;
   status: "QUEUED" | "SUPPRESSED";
   priority: number;
   createdAt: number;
+  /** When it is to be sent; absent: at once. */
+  scheduledAt?: number | null;
 };
 
-type InsertedMessage = Omit<SharedMessage, "headers" | "isMarketing" | "attachments" | "utm"> & {
+type InsertedMessage = Omit<
+  SharedMessage,
+  "headers" | "isMarketing" | "attachments" | "utm" | "text" | "recipients"
+> & {
+  text: string | null;
   utm: string | null;
+  recipients: string | null;
   digest: string;
   headers: string;
   isMarketing: number;
@@ -66,8 +84,11 @@ type InsertedMessage = Omit<SharedMessage, "headers" | "isMarketing" | "attachme
   createdAt: number;
 };
 
-type InsertedEmail = Omit<NewEmail, "executionSeq"> & {
+type InsertedEmail = Omit<NewEmail, "executionSeq" | "groupId" | "tags" | "scheduledAt"> & {
   executionSeq: number | null;
+  groupId: string | null;
+  tags: string | null;
+  scheduledAt: number | null;
   nextAt: number | null;
 };
 
@@ -82,19 +103,20 @@ export function createEmailStore({ db, usage }: { db: Db; usage: UsageCounter })
   // Prepared without the query builder: each request with a body of its own inserts a message.
   const insertMessageRow = db.sqlite.prepare<unknown, [InsertedMessage]>(`
     INSERT INTO messages (project_seq, digest, from_address, from_name, reply_to, html, headers,
-                          is_marketing, has_attachments, utm, created_at)
+                          text, recipients, is_marketing, has_attachments, utm, created_at)
     VALUES ($projectSeq, $digest, $fromAddress, $fromName, $replyTo, $html, $headers,
-            $isMarketing, $hasAttachments, $utm, $createdAt)`);
+            $text, $recipients, $isMarketing, $hasAttachments, $utm, $createdAt)`);
   const insertEmail = db.sqlite.prepare<unknown, [InsertedEmail]>(`
     INSERT INTO emails (id, project_seq, contact_seq, message_seq, source, template_id,
-                        execution_seq, to_address, to_name, subject, variables, status, priority,
-                        next_at, created_at)
+                        execution_seq, to_address, to_name, subject, variables, group_id,
+                        tags, status, priority, next_at, scheduled_at, created_at)
     VALUES ($id, $projectSeq, $contactSeq, $messageSeq, $source, $templateId,
-            $executionSeq, $to, $toName, $subject, $variables, $status, $priority,
-            $nextAt, $createdAt)`);
+            $executionSeq, $to, $toName, $subject, $variables, $groupId, $tags,
+            $status, $priority, $nextAt, $scheduledAt, $createdAt)`);
 
   function insertMessage(message: SharedMessage, digest: string, createdAt: number): number {
     const { attachments, headers, ...columns } = message;
+    const { projectSeq, html, text = null, recipients = null } = message;
     const headersJson = JSON.stringify(headers);
     const seq = insertedSeq(
       insertMessageRow.run({
@@ -103,12 +125,14 @@ export function createEmailStore({ db, usage }: { db: Db; usage: UsageCounter })
         headers: headersJson,
         isMarketing: Number(message.isMarketing),
         hasAttachments: Number(attachments.length > 0),
+        text,
+        recipients,
         utm: message.utm ?? null,
         createdAt,
       }),
     );
-    const { projectSeq, html } = message;
-    usage.addBytes(projectSeq, bytesOfRow("messages", { html, headers: headersJson }));
+    const stored = { html, headers: headersJson, text, recipients };
+    usage.addBytes(projectSeq, bytesOfRow("messages", stored));
     attachments.forEach((attachment, position) =>
       insertAttachment({ projectSeq, messageSeq: seq, position }, attachment),
     );
@@ -141,14 +165,15 @@ export function createEmailStore({ db, usage }: { db: Db; usage: UsageCounter })
       return known?.seq ?? insertMessage(message, digest, createdAt);
     },
 
-    /** Due at once unless it is suppressed. Returns its `seq`. */
+    /** Due at its time, or else at once, unless it is suppressed. Returns its `seq`. */
     insertEmail(email: NewEmail): number {
-      const nextAt = email.status === "QUEUED" ? email.createdAt : null;
-      const { executionSeq = null } = email;
-      const seq = insertedSeq(insertEmail.run({ ...email, executionSeq, nextAt }));
-      const { projectSeq, variables } = email;
+      const { projectSeq, variables, executionSeq = null, groupId = null } = email;
+      const { tags = null, scheduledAt = null } = email;
+      const nextAt = email.status === "QUEUED" ? (scheduledAt ?? email.createdAt) : null;
+      const row = { ...email, executionSeq, groupId, tags, scheduledAt, nextAt };
+      const seq = insertedSeq(insertEmail.run(row));
       usage.addEmails(projectSeq, 1);
-      usage.addBytes(projectSeq, bytesOfRow("emails", { variables }));
+      usage.addBytes(projectSeq, bytesOfRow("emails", { variables, tags }));
       if (nextAt !== null) usage.addQueued(projectSeq, 1);
       return seq;
     },
@@ -160,7 +185,8 @@ function messageDigest(message: SharedMessage): string {
   return sha256(JSON.stringify({ ...message, attachments }));
 }
 
-/** Part of a change: there may be mail to send after its commit. */
+/** Part of a change, after it has queued mail: the mail is leased in the same transaction, or soon. */
 export function wakeSending(app: App): void {
+  mailInserted(app).raise();
   app.writer.afterCommit(mailQueued(app).raise);
 }

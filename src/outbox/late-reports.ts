@@ -1,27 +1,32 @@
 /**
- * Stores what a report says of a mail: a bounce or a complaint. Each kind counts once per mail, however
+ * Stores what a report says of a mail: a bounce, a complaint or a delivery. Each kind counts once per mail, however
  * often a report arrives. A report may arrive before the outcome of the attempt is recorded; then the
  * transaction of the outcome applies it (report-effects.ts).
  */
 
 import type { App } from "../core/app.ts";
 import type { Db } from "../db/open.ts";
+import type { REPORT_KINDS } from "../db/schema/emails.ts";
 import { statement } from "../db/statement.ts";
 import type { EventInput } from "../events/log.ts";
 import type { ReplyClass } from "../protocols/smtp/reply-classes.ts";
 import type { UsageCounter } from "../db/usage-counter.ts";
 import type { SuppressBounced } from "./bounce-suppression.ts";
-import { type BounceEffect, createReportEffects } from "./report-effects.ts";
+import { type BounceEffect, createReportEffects, type Reporter } from "./report-effects.ts";
 
 /** A mail of which a report may be about. */
 export type ReportedMail = {
   seq: number;
   id: string;
+  /** The id of the first copy of its message, whose Message-ID it has; null for other mails. */
+  groupId: string | null;
   projectSeq: number;
   /** Null if the contact was deleted. */
   contactSeq: number | null;
   to: string | null;
   fromAddress: string;
+  /** When it was accepted, or the time for which it was scheduled. */
+  acceptedAt: number;
 };
 
 /** The part of a report that is stored. */
@@ -36,7 +41,7 @@ export type StoredReport = {
 
 type Row = Omit<StoredReport, "at"> & {
   emailSeq: number;
-  kind: "BOUNCE" | "COMPLAINT";
+  kind: (typeof REPORT_KINDS)[number];
   class: ReplyClass | null;
   receivedAt: number;
 };
@@ -46,15 +51,19 @@ const LONGEST_REASON = 1_000;
 /** Mails with the same Message-ID and address that are looked at. */
 const MAX_SUBMITTED = 10;
 
-const MAIL_COLUMNS = `emails.seq, emails.id, emails.project_seq AS projectSeq,
-           emails.contact_seq AS contactSeq, to_address AS "to",
-           messages.from_address AS fromAddress`;
+const MAIL_COLUMNS = `emails.seq, emails.id, emails.group_id AS groupId,
+           emails.project_seq AS projectSeq, emails.contact_seq AS contactSeq, to_address AS "to",
+           messages.from_address AS fromAddress,
+           coalesce(emails.scheduled_at, emails.created_at) AS acceptedAt`;
 
 const INTERRUPTED = `status = 'SENDING'
     AND EXISTS (SELECT 1 FROM email_reports WHERE email_seq = emails.seq)`;
 
 /** The stored reason of a complaint is this text and the type of the feedback. */
 const COMPLAINT_REASON = "The recipient reported the mail: ";
+
+const DELIVERED = "The relay delivered the mail.";
+const WEBHOOK_FORM = "webhook: ";
 
 const findById = statement<ReportedMail, [string]>(`
   SELECT ${MAIL_COLUMNS}
@@ -63,6 +72,17 @@ const findById = statement<ReportedMail, [string]>(`
 /** Returns null if there is no mail of this id. */
 export function findReportedMail(app: App, emailId: string): ReportedMail | null {
   return findById(app).get(emailId);
+}
+
+const findCopy = statement<ReportedMail, [string, string, string]>(`
+  SELECT ${MAIL_COLUMNS}
+  FROM emails JOIN messages ON messages.seq = emails.message_seq
+  WHERE emails.message_seq = (SELECT message_seq FROM emails WHERE id = +?)
+    AND emails.group_id = +? AND to_address = +? LIMIT 1`);
+
+/** The copy of a message that went to this address; null if none did. */
+export function findCopyTo(app: App, groupId: string, address: string): ReportedMail | null {
+  return findCopy(app).get(groupId, groupId, address);
 }
 
 const findBySubmittedId = statement<ReportedMail, [string, string]>(`
@@ -105,8 +125,8 @@ export function createLateReports(deps: {
             $excerpt)
     ON CONFLICT (email_seq, kind) DO NOTHING RETURNING seq`);
   // A bounce comes first, because it may follow no complaint.
-  const storedReports = sqlite.prepare<Pick<Row, "kind" | "class" | "reason">, [number]>(`
-    SELECT kind, class, reason FROM email_reports WHERE email_seq = +? ORDER BY kind`);
+  const storedReports = sqlite.prepare<Pick<Row, "kind" | "class" | "reason" | "form">, [number]>(`
+    SELECT kind, class, reason, form FROM email_reports WHERE email_seq = +? ORDER BY kind`);
   const findInterrupted = sqlite.prepare<{ seq: number }, []>(`
     SELECT seq FROM emails
     WHERE campaign_seq IS NULL AND next_at IS NOT NULL AND ${INTERRUPTED}
@@ -132,9 +152,15 @@ export function createLateReports(deps: {
     const reports = storedReports.all(emailSeq);
     const mail = reports.length === 0 ? null : findBySeq.get(emailSeq);
     if (mail === null) return;
-    for (const { kind, class: replyClass, reason } of reports) {
-      if (kind === "COMPLAINT") effects.complain(mail, feedbackTypeOf(reason), at);
-      else if (replyClass !== null) effects.bounce(mail, { class: replyClass, reason, at });
+    for (const { kind, class: replyClass, reason, form } of reports) {
+      const by = reporterOf(form, kind);
+      if (kind === "DELIVERY") effects.deliver(mail, at);
+      if (kind === "COMPLAINT") {
+        effects.complain(mail, { feedbackType: feedbackTypeOf(reason), at, by });
+      }
+      if (kind === "BOUNCE" && replyClass !== null) {
+        effects.bounce(mail, { class: replyClass, reason, at, by });
+      }
     }
   }
 
@@ -146,9 +172,10 @@ export function createLateReports(deps: {
     bounce(mail: ReportedMail, replyClass: ReplyClass, report: StoredReport): BounceEffect | null {
       if (!effects.canBounce(mail)) return null;
       if (!store(mail, report, { kind: "BOUNCE", class: replyClass })) return null;
-      const { at } = report;
+      const { at, form } = report;
       const reason = report.reason.slice(0, LONGEST_REASON);
-      return effects.bounce(mail, { class: replyClass, reason, at });
+      const by = reporterOf(form, "BOUNCE");
+      return effects.bounce(mail, { class: replyClass, reason, at, by });
     },
 
     /**
@@ -163,8 +190,25 @@ export function createLateReports(deps: {
       const reason = `${COMPLAINT_REASON}${feedbackType}`;
       const row = { ...report, reason, statusCode: null };
       if (!store(mail, row, { kind: "COMPLAINT", class: null })) return false;
-      effects.complain(mail, feedbackType, report.at);
+      const { at, form } = report;
+      effects.complain(mail, { feedbackType, at, by: reporterOf(form, "COMPLAINT") });
       return true;
+    },
+
+    /**
+     * Part of a change. Returns false if the delivery is known already. It is stored only if it may have
+     * to be applied later, so that the usual report needs no row.
+     */
+    deliver(
+      mail: ReportedMail,
+      report: Pick<StoredReport, "form" | "reportingMta" | "at">,
+    ): boolean {
+      let isNew = false;
+      if (!effects.isAcceptanceKnown(mail)) {
+        const row = { ...report, reason: DELIVERED, statusCode: null, excerpt: "" };
+        isNew = store(mail, row, { kind: "DELIVERY", class: null });
+      }
+      return effects.deliver(mail, report.at) || isNew;
     },
 
     /** Part of the change that records the outcome of an attempt, after it was recorded. */
@@ -182,6 +226,16 @@ export function createLateReports(deps: {
       }
     },
   };
+}
+
+/** The form of a report that a relay sent, such as `webhook: POSTMARK`. */
+export function webhookForm(provider: string): string {
+  return `${WEBHOOK_FORM}${provider}`;
+}
+
+function reporterOf(form: string, kind: Row["kind"]): Reporter {
+  if (form.startsWith(WEBHOOK_FORM)) return "webhook";
+  return kind === "COMPLAINT" ? "arf" : "dsn";
 }
 
 /** The reason is empty if the contact was deleted before. */

@@ -2,7 +2,7 @@
 
 import type { Db } from "../db/open.ts";
 import type { EmailStatus } from "../db/schema/emails.ts";
-import type { LeasedMail } from "./lease-rows.ts";
+import type { LeasedMail } from "./lane/rows.ts";
 import { isFrom } from "./states.ts";
 
 /** The columns that a transition sets. */

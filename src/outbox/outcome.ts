@@ -3,15 +3,14 @@
  * of an attempt. From a reply to a row there are four types:
  *
  * 1. `Reply` or `Failure` (protocols/smtp): what a server answered, or why it could not.
- * 2. `HostResult` (protocols/smtp/pool.ts): how the delivery to one host ended.
- * 3. `Outcome`: what the transport decided. `Verdict` (attempt.ts) adds the mails not wanted any more.
+ * 2. `HostResult` (protocols/smtp/decision.ts): how the delivery to one host ended.
+ * 3. `Outcome`: what the transport decided. `Verdict` adds the mails that are not wanted any more.
  * 4. `Transition` (record.ts): the columns and events that are stored.
  */
 
-import type { Callbacks } from "../lib/callbacks.ts";
 import type { Conversation } from "../protocols/smtp/conversation.ts";
-import type { Dispatch } from "../protocols/smtp/dispatch.ts";
 import type { ReplyClass } from "../protocols/smtp/reply-classes.ts";
+import type { MailObject } from "../protocols/smtp/stream.ts";
 
 /**
  * The decision about a mail. `reason` is one line for people, with the reply code if there was a
@@ -42,12 +41,9 @@ export type Decision =
 /** The decision with the conversations that led to it. */
 export type Outcome = Decision & { conversations: Conversation[] };
 
-/** The pace allowed the mail, but its campaign was stopped or this process is about to end. */
-export class Withdrawn extends Error {
-  constructor() {
-    super("the mail was withdrawn before its transaction");
-  }
-}
+/** The outcome of the transport, or `suppressed` or `cancelled` if the mail is not wanted any more. */
+export type Verdict =
+  Outcome | { kind: "suppressed"; reason: string } | { kind: "cancelled"; reason: string };
 
 /**
  * Why a mail got no slot. It was not attempted.
@@ -122,9 +118,16 @@ export type Slot = {
   release(): void;
 };
 
-/**
- * A route for outgoing mail. Network failures are outcomes: `send` never rejects because of them.
- */
+/** A mail for a transport, which calls exactly one of the functions, once. */
+export type Outgoing<S extends Slot = Slot> = MailObject & {
+  /** The transport gets a slot itself if none is given; without one, the outcome has `notAttempted`. */
+  readonly slot: S | null;
+  end(outcome: Outcome): void;
+  /** A defect of this program. A failure of the network is an outcome. */
+  fail(error: unknown): void;
+};
+
+/** A route for outgoing mail. */
 export type Transport<S extends Slot = Slot> = {
   readonly name: "capture" | "relay" | "direct";
   /** Largest number of mails under way while none of them waits at a slow server. */
@@ -132,26 +135,21 @@ export type Transport<S extends Slot = Slot> = {
   /** The same with the mails that wait at slow servers; `concurrency` if absent. */
   readonly maxUnderWay?: number;
   /**
-   * Largest number of mails to prefetch. It can be `concurrency` if each mail has its own slot. If
-   * absent, fewer are prefetched, because prepared mails use the sessions that others need.
-   */
-  readonly maxPrefetch?: number;
-  /**
-   * Largest number of mails to prefetch while the mails leave so fast that all of these leave within
-   * a third of a second. Then many mails share each transaction.
-   */
-  readonly maxFastPrefetch?: number;
-  /**
    * Returns a slot for one mail to this address, without I/O. An urgent mail may take the slot of a mail
    * that waits for the pace. If absent, mails need no slot.
    */
   admit?(to: string, isUrgent: boolean): S | Busy;
   /** Why no mail of a wait list is sent, without I/O over the network; null if mail is sent. */
   holdOf?(waitList: string): Hold | null;
-  /** Acquires a slot itself if none is given; without one, the outcome has `notAttempted`. */
-  send(dispatch: Dispatch, slot?: S): Promise<Outcome>;
-  /** Like `send`, without a promise for each mail. Absent if the transport needs promises anyway. */
-  start?(dispatch: Dispatch, slot: S | undefined, answer: Callbacks<Outcome>): void;
+  /** Sends a mail. Many may be started at once: they leave as fast as the pace and the sessions allow. */
+  start(mail: Outgoing<S>): void;
+  /** Ends the mails that have not begun, without an attempt. */
+  withdrawWaiting(): void;
   /** Sends QUIT on idle connections and closes the others. */
   close(): Promise<void>;
 };
+
+/** Sends a single mail that is not in the queue. */
+export function sendOne(transport: Pick<Transport, "start">, object: MailObject): Promise<Outcome> {
+  return new Promise((end, fail) => transport.start({ ...object, slot: null, end, fail }));
+}

@@ -1,25 +1,17 @@
 /**
- * Limits how many mails start per second and how many are under way at once. A p-queue holds the
- * waiting mails by priority and counts those under way. After each start the pace asks the record
- * of past starts when the next one is allowed, and pauses the queue until then. All of it is
- * measured by the monotonic clock, so a step of the wall clock changes nothing. Without a rate,
- * mails are only counted (`lib/limited-tasks.ts`), because p-queue takes 5 µs for each.
+ * Limits how many mails start per second. A p-queue holds the waiting mails by priority. After each
+ * start the pace asks the record of past starts when the next one is allowed, and pauses the queue until
+ * then. All of it is measured by the monotonic clock, so a step of the wall clock changes nothing.
  */
 
 import PQueue from "p-queue";
 import type { Clock } from "../lib/clock.ts";
-import { createTaskLimit, type LimitedTask } from "../lib/limited-tasks.ts";
 
-export type Pace = {
-  /** Starts `task` as soon as the limits allow. Waiting tasks start by urgency, then by arrival. */
-  run(task: LimitedTask, urgency?: number): void;
-  /**
-   * Number of mails to prefetch when preparing one takes `prepareMs`: enough that a prepared mail
-   * is ready for every start, few enough that a more urgent mail hardly waits behind them.
-   */
-  prefetchLimit(prepareMs: number): number;
-  readonly concurrency: number;
-};
+/** A task calls `ended` once, at its end. It must not throw. */
+export type PacedTask = (ended: () => void) => void;
+
+/** Starts a task as soon as the rate allows. Waiting tasks start by urgency, then by arrival. */
+export type Pace = (task: PacedTask, urgency?: number) => void;
 
 const SECOND_MS = 1000;
 /**
@@ -35,47 +27,21 @@ const GUARD = 0.01;
 const LATE_GUARD = 0.1;
 /** Weight of the latest task in the usual duration, if it took longer. */
 const LONGER_WEIGHT = 0.05;
-/** Seconds of mail to prefetch: longer than the storage usually takes for a lease. */
-const PREFETCH_SECONDS = 1 / 3;
 /** Starts are not spread by less than this, because timers are not precise enough. */
 const MIN_SPREAD_MS = 5;
 
 /**
- * `ratePerSecond` 0 means no limit. A rate below 1 allows one mail every 1/rate seconds. Above 1
- * the rate is rounded down, because no second can contain part of a mail.
+ * A rate below 1 allows one mail every 1/rate seconds. Above 1 the rate is rounded down, because no
+ * second can contain part of a mail.
  */
-export function createPace(options: {
+export function createPace({
+  ratePerSecond,
+  clock,
+}: {
   ratePerSecond: number;
-  concurrency: number;
   clock: Clock;
-  /** Upper limit of the prefetch; half of the concurrency by default. */
-  maxPrefetch?: number | undefined;
 }): Pace {
-  const { ratePerSecond, concurrency, clock, maxPrefetch = Math.ceil(concurrency / 2) } = options;
-  const run =
-    ratePerSecond === 0
-      ? createTaskLimit(concurrency)
-      : createPacedTasks({ ratePerSecond, concurrency, clock });
-
-  return {
-    run,
-    prefetchLimit(prepareMs) {
-      if (ratePerSecond === 0) return maxPrefetch;
-      const seconds = PREFETCH_SECONDS + prepareMs / SECOND_MS;
-      return Math.min(maxPrefetch, Math.ceil(ratePerSecond * seconds));
-    },
-    concurrency,
-  };
-}
-
-/** Returns the `run` of a pace that has a rate. */
-function createPacedTasks(options: {
-  ratePerSecond: number;
-  concurrency: number;
-  clock: Clock;
-}): Pace["run"] {
-  const { ratePerSecond, concurrency, clock } = options;
-  const queue = new PQueue({ concurrency });
+  const queue = new PQueue();
   const record = createStartRecord(ratePerSecond);
 
   /** A task that ends meanwhile, later than usual, prolongs the wait. */
@@ -88,7 +54,7 @@ function createPacedTasks(options: {
   }
 
   /** The queue calls this at the moment of the start, and pauses before the next one if told to. */
-  function start(task: LimitedTask, ended: () => void): void {
+  function start(task: PacedTask, ended: () => void): void {
     const startedMs = clock.elapsed();
     const noteEnd = record.noteStart(startedMs);
     const waitMs = record.nextStartMs() - startedMs;

@@ -9,6 +9,7 @@
 
 import type { Db } from "../db/open.ts";
 import { createPurgeMark, type Purge } from "../db/purge.ts";
+import { LEAVING } from "./purge-recipients.ts";
 
 type Row = {
   seq: number;
@@ -36,7 +37,8 @@ export function createBodyPurge({ sqlite }: Db): Purge {
   );
   // With its old digest, a new mail would reuse the purged message and be sent empty.
   const clearMessage = sqlite.prepare<{ hadAttachments: number }, [number]>(`
-    UPDATE messages SET html = '', headers = '[]', digest = 'purged ' || seq
+    UPDATE messages SET html = '', headers = '[]', text = NULL, digest = 'purged ' || seq,
+                        recipients = iif(digest LIKE '${LEAVING} %', NULL, recipients)
     WHERE seq = ? AND digest NOT LIKE 'purged %' RETURNING has_attachments AS hadAttachments`);
   const dropAttachments = sqlite.prepare<{ digest: string }, [number]>(
     "DELETE FROM message_attachments WHERE message_seq = ? RETURNING content_digest AS digest",

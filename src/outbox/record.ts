@@ -8,18 +8,20 @@
 import type { Db } from "../db/open.ts";
 import { bytesOfRow } from "../db/usage.ts";
 import type { UsageCounter } from "../db/usage-counter.ts";
-import type { Verdict } from "./attempt.ts";
-import type { LeasedMail } from "./lease-rows.ts";
+import type { LeasedMail } from "./lane/rows.ts";
+import { compactJson } from "../protocols/smtp/conversation.ts";
 import type { SuppressBounced } from "./bounce-suppression.ts";
 import { isFrom, stateAfter, TRANSITIONS, type TransitionName } from "./states.ts";
-import { NO_WAIT_LIST } from "./wait-lists.ts";
-import type { Busy, Outcome } from "./outcome.ts";
+import { NO_WAIT_LIST } from "./lane/wait-lists.ts";
+import type { Busy, Outcome, Verdict } from "./outcome.ts";
 import { createOutcomeUpdate, type OutcomeState } from "./outcome-rows.ts";
 import { isPastLifetime, nextAttemptAt } from "./retry.ts";
 
-export type AttemptResult = {
+type AttemptResult = {
   mail: LeasedMail;
   verdict: Verdict;
+  /** The rendered subject of campaign mail; null for other mail, whose row has it. */
+  subject: string | null;
   startedAt: number;
   durationMs: number;
   now: number;
@@ -111,7 +113,7 @@ export function createRecordOutcome(deps: RecordDeps): RecordOutcome {
     const { seq, attempts, projectSeq, campaignSeq } = mail;
     const attemptsMade = busy === null ? attempts : attempts - 1;
     const transition = transitionOf(verdict, nextAt, now);
-    const subject = verdict.kind === "accepted" ? (verdict.subject ?? null) : null;
+    const subject = verdict.kind === "accepted" ? settlement.subject : null;
     const recipient = updateMail(mail, { ...transition.state, attemptsMade, subject });
     if (recipient === null) return false;
     if (nextAt === null && campaignSeq === null) usage.addQueued(projectSeq, -1);
@@ -141,7 +143,11 @@ export function createRecordOutcome(deps: RecordDeps): RecordOutcome {
 
   function recordAttempt(settlement: AttemptResult, outcome: Outcome): void {
     const { mail, startedAt, durationMs } = settlement;
-    const conversations = JSON.stringify(outcome.conversations);
+    // Nearly all attempts are accepted; report-effects.ts reads the conversations of the others in SQL.
+    const isAccepted = outcome.kind === "accepted";
+    const conversations = isAccepted
+      ? compactJson(outcome.conversations)
+      : JSON.stringify(outcome.conversations);
     insertAttempt.run(
       mail.seq,
       mail.attempts,

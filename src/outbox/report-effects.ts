@@ -2,7 +2,7 @@
  * Changes a mail as a report about it says, and records the events. What a report can change depends on
  * whether a server is known to have accepted the mail:
  *
- * 1. It was accepted: the mail becomes BOUNCED or COMPLAINED.
+ * 1. It was accepted: the mail becomes BOUNCED, COMPLAINED or DELIVERED.
  * 2. It is under way: nothing changes until its outcome is recorded.
  * 3. It waits for its next attempt, and it is unknown whether an earlier one was accepted
  *    (docs/delivery.md#S5): the report proves that it was, so the mail is not sent again.
@@ -15,7 +15,7 @@ import type { UsageCounter } from "../db/usage-counter.ts";
 import type { EventInput } from "../events/log.ts";
 import type { ReplyClass } from "../protocols/smtp/reply-classes.ts";
 import type { SuppressBounced } from "./bounce-suppression.ts";
-import { isFrom, stateAfter, TRANSITIONS } from "./states.ts";
+import { isFrom, stateAfter, stateIfFrom, TRANSITIONS } from "./states.ts";
 
 type Reported = {
   seq: number;
@@ -27,7 +27,12 @@ type Reported = {
 
 type Stage = "accepted" | "underWay" | "unknown" | "ended" | "never";
 
-type ReportedBounce = { class: ReplyClass; reason: string; at: number };
+/** How a report came: by mail as a bounce (`dsn`) or a complaint (`arf`), or from a relay. */
+export type Reporter = "dsn" | "arf" | "webhook";
+
+type ReportedBounce = { class: ReplyClass; reason: string; at: number; by: Reporter };
+
+type ReportedComplaint = { feedbackType: string; at: number; by: Reporter };
 
 /** `stored`: the mail keeps its state, until its outcome is recorded or for good. */
 export type BounceEffect = {
@@ -74,6 +79,9 @@ export function createReportEffects(deps: {
     SET status = ${stateAfter("bounceLater")}, bounced_at = ?,
         last_error = iif(to_address IS NULL, NULL, ?)
     WHERE seq = +? AND ${isFrom("bounceLater")} RETURNING seq`);
+  const deliverLater = sqlite.prepare<{ seq: number }, [number, number]>(`
+    UPDATE emails SET status = ${stateIfFrom("deliverLater")}, delivered_at = ?
+    WHERE seq = +? AND sent_at IS NOT NULL AND delivered_at IS NULL RETURNING seq`);
   const complainLater = sqlite.prepare<{ seq: number }, [number, number]>(`
     UPDATE emails SET status = ${stateAfter("complain")}, complained_at = ?
     WHERE seq = +? AND ${isFrom("complain")} RETURNING seq`);
@@ -102,6 +110,12 @@ export function createReportEffects(deps: {
   return {
     canBounce: (mail: Reported): boolean => stageOf(mail) !== "never",
 
+    /** False if a report of a delivery would prove that a server accepted the mail. */
+    isAcceptanceKnown(mail: Reported): boolean {
+      const stage = stageOf(mail);
+      return stage !== "underWay" && stage !== "unknown";
+    },
+
     /** Part of a change, for a mail with a report whose attempt was interrupted. */
     accept,
 
@@ -110,22 +124,33 @@ export function createReportEffects(deps: {
       const stage = stageOf(mail);
       if (stage === "ended") return { effect: "stored", suppressed: suppress(mail, bounce) };
       if (stage === "unknown") accept(mail, bounce.at);
-      const { class: replyClass, reason, at } = bounce;
+      const { class: replyClass, reason, at, by } = bounce;
       if (bounceLater.get(at, reason, mail.seq) === null) {
         return { effect: "stored", suppressed: null };
       }
       const words = mail.to === null ? "The contact was deleted." : reason;
-      const data = { class: replyClass, reason: words, reportedBy: "dsn" };
+      const data = { class: replyClass, reason: words, reportedBy: by };
       record(mail, { name: TRANSITIONS.bounceLater.event, data, at });
       return { effect: "bounced", suppressed: suppress(mail, bounce) };
     },
 
     /** Part of a change. */
-    complain(mail: Reported, feedbackType: string, at: number): void {
+    complain(mail: Reported, { feedbackType, at, by }: ReportedComplaint): void {
       if (stageOf(mail) === "unknown") accept(mail, at);
       if (complainLater.get(at, mail.seq) === null) return;
-      const data = { feedbackType, reportedBy: "arf" };
+      const data = { feedbackType, reportedBy: by };
       record(mail, { name: TRANSITIONS.complain.event, data, at });
+    },
+
+    /**
+     * Part of a change. Reports arrive in any order, so a mail that bounced or was complained about is
+     * delivered as well. Returns false if that is known, or if the mail is not known to be sent.
+     */
+    deliver(mail: Reported, at: number): boolean {
+      if (stageOf(mail) === "unknown") accept(mail, at);
+      if (deliverLater.get(at, mail.seq) === null) return false;
+      record(mail, { name: TRANSITIONS.deliverLater.event, at });
+      return true;
     },
   };
 }

@@ -29,6 +29,11 @@ export const TRANSITIONS = {
    * (docs/delivery.md#S5). SENDING is the state of such a mail after this process was interrupted.
    */
   acceptLater: { from: ["QUEUED", "SENDING"], to: "SENT", event: "email.sent" },
+  /**
+   * The relay reports that the recipient's server accepted the mail. A mail in a later state keeps it and
+   * gets only the time and the event.
+   */
+  deliverLater: { from: ["SENT"], to: "DELIVERED", event: "email.delivered" },
   /** A report announces the bounce of a mail that a server had accepted. */
   bounceLater: {
     from: ["SENT", "DELIVERED", "OPENED", "CLICKED"],

@@ -14,6 +14,12 @@ import { newShortId } from "../lib/id.ts";
 import { perApp } from "../lib/per-app.ts";
 
 const ARRIVING = "arriving";
+const BYTES_OF_ROW = bytesOfRow("messages", {
+  html: "",
+  headers: "[]",
+  text: null,
+  recipients: null,
+});
 
 /** The columns of a message that is complete. */
 export type SubmittedMessage = {
@@ -55,7 +61,7 @@ export function createSubmittedStore({ db, usage }: { db: Db; usage: UsageCounte
   function insertRow(state: string, row: Omit<Row, "digest">): number {
     const { projectSeq, createdAt } = row;
     const digest = `${state} ${newShortId(createdAt)}`;
-    usage.addBytes(projectSeq, bytesOfRow("messages", { html: "", headers: "[]" }));
+    usage.addBytes(projectSeq, BYTES_OF_ROW);
     return insertedSeq(insert.run({ ...row, digest }));
   }
 

@@ -22,6 +22,8 @@ export type OutgoingInput = {
   emailId: string;
   /** The rendered body. */
   html: string;
+  /** The rendered text of a mail that has one of its own; absent: it is made from the HTML. */
+  text?: string | null;
   /** The caller's headers. */
   headers: readonly Header[];
   links: RecipientLinks;
@@ -45,13 +47,13 @@ export function prepareOutgoing(input: OutgoingInput): Outgoing {
   const { html, footer } = outgoingHtml(input);
   return {
     html,
-    text: withFooter(htmlToText(input.html), footer),
+    text: withFooter(input.text ?? htmlToText(input.html), footer),
     headers: outgoingHeaders(input),
   };
 }
 
 /** The HTML with its links rewritten, and the footer that it ends with. */
-export function outgoingHtml(input: Omit<OutgoingInput, "headers">): {
+export function outgoingHtml(input: Omit<OutgoingInput, "headers" | "text">): {
   html: string;
   footer: Footer | null;
 } {

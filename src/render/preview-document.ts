@@ -107,7 +107,7 @@ export function shownImages<Part extends ImagePart>(parts: readonly Part[]): Par
 }
 
 /** Replaces references to inline images (`cid:`, RFC 2392) by the images. */
-function withInlineImages(html: string, inline: readonly InlineImage[]): string {
+export function withInlineImages(html: string, inline: readonly InlineImage[]): string {
   const images = new Map(
     inline.map(({ contentId, contentType, content }) => [
       contentId.replace(/^<|>$/g, ""),

@@ -7,7 +7,7 @@ import { threadCpuMs } from "../lib/thread-cpu.ts";
 import { render, type Rendered, type Template, type Variables } from "./template/template.ts";
 import { RENDER_LIMIT_MS, TOO_SLOW } from "./template/limits.ts";
 
-export type RenderedField = "subject" | "body";
+export type RenderedField = "subject" | "body" | "text";
 type FieldRendered =
   Extract<Rendered, { ok: true }> | { ok: false; reason: string; field: RenderedField };
 
@@ -25,9 +25,15 @@ export type RenderBudget = {
 export const EXHAUSTED = `Rendering for this request takes longer than ${RENDER_LIMIT_MS} ms in total.`;
 
 export function createRenderBudget(totalMs: number = RENDER_LIMIT_MS): RenderBudget {
-  const tookMs = { subject: 0, body: 0 };
-  const leftMs = () => totalMs - tookMs.subject - tookMs.body;
+  const tookMs = { subject: 0, body: 0, text: 0 };
+  const leftMs = () => totalMs - tookMs.subject - tookMs.body - tookMs.text;
   const isSpent = () => leftMs() <= 0;
+
+  function slowest(): RenderedField {
+    const { subject, body, text } = tookMs;
+    if (text > Math.max(subject, body)) return "text";
+    return subject > body ? "subject" : "body";
+  }
 
   function renderInTime(field: RenderedField, template: Template, variables: Variables): Rendered {
     if (isSpent()) return { ok: false, reason: EXHAUSTED };
@@ -43,8 +49,7 @@ export function createRenderBudget(totalMs: number = RENDER_LIMIT_MS): RenderBud
     render(field, template, variables) {
       const rendered = renderInTime(field, template, variables);
       if (rendered.ok) return rendered;
-      const slowest = tookMs.subject > tookMs.body ? "subject" : "body";
-      return { ...rendered, field: isSpent() ? slowest : field };
+      return { ...rendered, field: isSpent() ? slowest() : field };
     },
     isSpent,
   };

@@ -19,8 +19,8 @@ import {
 } from "./template/template.ts";
 import { templateVariables } from "./variables.ts";
 
-/** Subject and body as Liquid templates. */
-type MailSource = { subject: string; body: string };
+/** Subject and body as Liquid templates, and the text of a mail that has one of its own. */
+type MailSource = { subject: string; body: string; text?: string };
 
 type MailRecipient = {
   /** Contact id. */
@@ -31,17 +31,20 @@ type MailRecipient = {
   links: RecipientLinks;
 };
 
-/** `given`: the sources that were written for the request; the others are stored. */
+/**
+ * `given`: the sources that were written for the request; the others are stored. A text is always of
+ * the request.
+ */
 export type RequestMails = {
   source: MailSource;
-  given: Readonly<Record<RenderedField, boolean>>;
+  given: Readonly<Record<"subject" | "body", boolean>>;
   /** Whether they may have the syntax of another template language. */
   isLenient: boolean;
   project: { name: string; language: string };
   recipients: readonly MailRecipient[];
 };
 
-type CompiledSource = { subject: Template; body: Template };
+type CompiledSource = { subject: Template; body: Template; text: Template | null };
 
 /** `spent`: no time is left, so the rest is not rendered. */
 type RenderedMail =
@@ -56,13 +59,15 @@ const MAX_CHEAP_RECIPIENTS = 20;
 /** Whether the mails of a request certainly take a few milliseconds together. */
 export function isCheapRequest({ source, recipients }: RequestMails): boolean {
   if (recipients.length > MAX_CHEAP_RECIPIENTS) return false;
-  const tags = [source.subject, source.body].map(tagsOf);
+  const { subject, body, text = "" } = source;
+  const tags = [subject, body, text].map(tagsOf);
   let units = 0;
   for (const count of tags) {
     if (count === null) return false;
     for (const { data } of recipients) units += (count + 1) * data.length;
   }
-  const written = tags.some((count) => count !== 0) ? source.body.length * recipients.length : 0;
+  const length = body.length + text.length;
+  const written = tags.some((count) => count !== 0) ? length * recipients.length : 0;
   return units + written <= MAX_CHEAP_UNITS;
 }
 
@@ -71,26 +76,32 @@ function tagsOf(source: string): number | null {
   return source.includes("{{") || source.includes("{%") ? cheapTags(source) : 0;
 }
 
-/** Compiles subject and body, or returns the errors of both. */
+/** Compiles subject, body and text, or returns the errors of all. */
 export function compileSource(
   templates: TemplateCache,
   { source, given, isLenient }: RequestMails,
 ): { ok: true; compiled: CompiledSource } | { ok: false; errors: FieldError[] } {
   const subject = templates.compile(source.subject, "header");
   const body = templates.compile(source.body, "html");
+  const text = source.text === undefined ? null : templates.compile(source.text, "text");
   const origin = { isLenient, isStored: false };
-  if (!subject.ok || !body.ok) return { ok: false, errors: templateErrors(source, origin) };
+  if (!subject.ok || !body.ok || text?.ok === false) {
+    return { ok: false, errors: templateErrors(source, origin) };
+  }
   const isForeign =
     (given.subject && subject.template.foreign?.isLiteral === false) ||
-    (given.body && body.template.foreign?.isLiteral === false);
+    (given.body && body.template.foreign?.isLiteral === false) ||
+    text?.template.foreign?.isLiteral === false;
   if (isForeign && !isLenient) {
     const own = {
       subject: given.subject ? source.subject : null,
       body: given.body ? source.body : null,
+      text: source.text,
     };
     return { ok: false, errors: templateErrors(own, origin) };
   }
-  return { ok: true, compiled: { subject: subject.template, body: body.template } };
+  const compiled = { subject: subject.template, body: body.template };
+  return { ok: true, compiled: { ...compiled, text: text?.template ?? null } };
 }
 
 /** A template with more may take longer to compile than a few milliseconds. */
@@ -108,7 +119,7 @@ export function quickTemplateErrors(
   fields: Readonly<Record<string, unknown>>,
   { isLenient, isStored = true }: Pick<SourceOrigin, "isLenient"> & Partial<SourceOrigin>,
 ): FieldError[] {
-  const quick = ["subject", "preheader", "body"].filter((field) => {
+  const quick = ["subject", "preheader", "body", "text"].filter((field) => {
     const source = fields[field];
     return typeof source === "string" && !isLargeTemplate(source);
   });
@@ -118,15 +129,17 @@ export function quickTemplateErrors(
 
 /** The syntax errors of the fields; those that are not text are skipped. */
 function templateErrors(
-  { subject, preheader, body }: Readonly<Record<string, unknown>>,
+  { subject, preheader, body, text }: Readonly<Record<string, unknown>>,
   origin: SourceOrigin,
 ): FieldError[] {
   const html = { kind: "html", ...origin } as const;
   const header = { kind: "header", ...origin } as const;
+  const plain = { kind: "text", ...origin } as const;
   return [
     ...(typeof subject === "string" ? checkTemplate(subject, "subject", header) : []),
     ...(typeof preheader === "string" ? checkTemplate(preheader, "preheader", html) : []),
     ...(typeof body === "string" ? checkTemplate(body, "body", html) : []),
+    ...(typeof text === "string" ? checkTemplate(text, "text", plain) : []),
   ];
 }
 
@@ -140,7 +153,8 @@ export function* renderMails(
   limitMs?: number,
 ): Generator<RenderedMail, void> {
   const budget = createRenderBudget(limitMs);
-  const isStatic = compiled.subject.nodes === null && compiled.body.nodes === null;
+  const { subject, body, text } = compiled;
+  const isStatic = [subject, body, text].every((each) => (each?.nodes ?? null) === null);
   for (const { id, email, data, links } of recipients) {
     const variables = isStatic
       ? {}
@@ -167,7 +181,7 @@ const isVariables = (value: unknown): value is Variables =>
   typeof value === "object" && value !== null;
 
 function renderMail(
-  { subject, body }: CompiledSource,
+  { subject, body, text }: CompiledSource,
   variables: Variables,
   budget: RenderBudget,
 ): RenderedMail {
@@ -176,7 +190,10 @@ function renderMail(
   const fault = checkSubject(line.text);
   if (fault !== null) return { kind: "fault", fault: { field: "subject", ...fault } };
   const html = renderField(budget, "body", body, variables);
-  return html.ok ? { kind: "rendered", subject: line.text, html: html.text } : html.refusal;
+  if (!html.ok) return html.refusal;
+  const own = text === null ? null : renderField(budget, "text", text, variables);
+  if (own?.ok === false) return own.refusal;
+  return { kind: "rendered", subject: line.text, html: html.text };
 }
 
 function renderField(

@@ -4,7 +4,7 @@ import { compile, type DomNode, type FormatCallback } from "html-to-text";
 import { offsetOfDepth } from "./html-depth.ts";
 
 /** Longest part of a body that is read, and longest text that is written, in UTF-16 units. */
-const MAX_LENGTH = 512 * 1024;
+export const MAX_TEXT_LENGTH = 512 * 1024;
 
 /** A body is read up to this number of tags. */
 const MAX_TAGS = 25_000;
@@ -17,56 +17,31 @@ const MAX_PARSED_DEPTH = 500;
  */
 const MAX_CONVERTED_DEPTH = 100;
 
-/** Longest line of the text, unless a word is longer. */
-export const LINE_LENGTH = 78;
-
-/** Lines in nested lists and quotes have at least this length, without the signs before them. */
-export const MIN_LINE_LENGTH = 20;
+/** Length of the line that is written for `hr`. */
+const RULE_LENGTH = 78;
 
 /**
  * Converts HTML to readable text: links become `text [url]`, images their alternative text, and
- * table rows lines. It never throws, and it takes bounded time for a body of any size and depth.
+ * paragraphs and table rows lines of any length. It never throws, and it takes bounded time for a body of any size and depth.
  */
 export function htmlToText(html: string): string {
   const start = truncateHtml(html);
   try {
-    return finishText(convert(start).slice(0, MAX_LENGTH));
+    return finishText(convert(start).slice(0, MAX_TEXT_LENGTH));
   } catch {
     return withoutTags(start).trim().toWellFormed();
   }
 }
 
-/**
- * The two first states of a text, before `finishText`: with lines of any length, and wrapped. The
- * lines of both begin and end with the same words. Null if the text cannot be converted.
- */
-export function convertUnfinished(html: string): { unwrapped: string; wrapped: string } | null {
-  if (truncateHtml(html) !== html) return null;
-  try {
-    convertUnwrapped ??= compileConverter(null);
-    return { unwrapped: convertUnwrapped(html), wrapped: convert(html) };
-  } catch {
-    return null;
-  }
-}
-
 /** Removes padding and repeated empty lines from a converted text. */
-export function finishText(text: string): string {
+function finishText(text: string): string {
   return removePadding(text).trim().toWellFormed();
-}
-
-/** The runs of invisible characters, and the white space after them. */
-export function paddingOf(text: string): { from: number; to: number }[] {
-  return [...text.matchAll(INVISIBLE_RUN)].map(({ index, 0: run }) => ({
-    from: index,
-    to: index + run.length,
-  }));
 }
 
 /** The beginning of a body, within the limits of length, tags and depth. */
 function truncateHtml(html: string): string {
   const end = offsetOfTag(html, MAX_TAGS);
-  const start = html.slice(0, end === -1 ? MAX_LENGTH : Math.min(end, MAX_LENGTH));
+  const start = html.slice(0, end === -1 ? MAX_TEXT_LENGTH : Math.min(end, MAX_TEXT_LENGTH));
   if (offsetOfTag(start, MAX_PARSED_DEPTH) === -1) return start;
   const deep = offsetOfDepth(start, MAX_PARSED_DEPTH);
   return deep === -1 ? start : start.slice(0, deep);
@@ -124,37 +99,34 @@ const block = { leadingLineBreaks: 1, trailingLineBreaks: 1 };
 const paragraph = { leadingLineBreaks: 2, trailingLineBreaks: 2 };
 const heading = { ...paragraph, uppercase: false };
 
-/** Compiled once, because preparing the options takes longer than converting a mail. */
-const convert = compileConverter(LINE_LENGTH);
-/** Compiled at its first use, which most processes do not reach soon. */
-let convertUnwrapped: typeof convert | null = null;
-
-function compileConverter(wordwrap: number | null) {
-  return compile({
-    wordwrap,
-    limits: { maxDepth: MAX_CONVERTED_DEPTH },
-    // Convert the whole document, except the elements that are skipped below, without a search for
-    // the body.
-    baseElements: { selectors: [], returnDomByDefault: true },
-    // Treat no-break spaces as white space: text does not need them, and spacers contain many.
-    whitespaceCharacters: " \t\r\n\f\u200b\u00a0",
-    formatters: { image, row },
-    selectors: [
-      { selector: "a", options: { hideLinkHrefIfSameAsText: true, linkBrackets: ["[", "]"] } },
-      { selector: "img", format: "image" },
-      // A preheader, which the inbox shows beside the subject (layout.ts, and react-email).
-      { selector: "[data-skip-in-text=true]", format: "skip" },
-      { selector: "table", format: "block", options: block },
-      { selector: "tr", format: "row" },
-      { selector: "center", format: "block", options: block },
-      { selector: "head", format: "skip" },
-      { selector: "title", format: "skip" },
-      ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({ selector, options: heading })),
-      // The same length in both converters.
-      { selector: "hr", options: { length: LINE_LENGTH } },
-    ],
-  });
-}
+/**
+ * Compiled once, because preparing the options takes longer than converting a mail. Lines are not
+ * wrapped: the encoding of the mail keeps those on the wire short, and programs wrap them to the
+ * width of the window.
+ */
+const convert = compile({
+  wordwrap: null,
+  limits: { maxDepth: MAX_CONVERTED_DEPTH },
+  // Convert the whole document, except the elements that are skipped below, without a search for
+  // the body.
+  baseElements: { selectors: [], returnDomByDefault: true },
+  // Treat no-break spaces as white space: text does not need them, and spacers contain many.
+  whitespaceCharacters: " \t\r\n\f\u200b\u00a0",
+  formatters: { image, row },
+  selectors: [
+    { selector: "a", options: { hideLinkHrefIfSameAsText: true, linkBrackets: ["[", "]"] } },
+    { selector: "img", format: "image" },
+    // A preheader, which the inbox shows beside the subject (layout.ts, and react-email).
+    { selector: "[data-skip-in-text=true]", format: "skip" },
+    { selector: "table", format: "block", options: block },
+    { selector: "tr", format: "row" },
+    { selector: "center", format: "block", options: block },
+    { selector: "head", format: "skip" },
+    { selector: "title", format: "skip" },
+    ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({ selector, options: heading })),
+    { selector: "hr", options: { length: RULE_LENGTH } },
+  ],
+});
 
 /** Removes the runs of invisible characters that pad a preview text, and repeated empty lines. */
 function removePadding(text: string): string {

@@ -9,7 +9,8 @@ import type { Arrival } from "../modules/inboxes/messages/intake.ts";
 import type { RuleInput } from "../modules/inboxes/rules/model.ts";
 import type { InboxRow } from "../modules/inboxes/service.ts";
 import type { Module } from "../modules/module.ts";
-import { type Certificate, createCertificateFiles, selfSignedCertificate } from "./certificate.ts";
+import { type Certificate, selfSignedCertificate } from "../tls/certificate.ts";
+import { smtpCertificate } from "../tls/server-certificate.ts";
 import type { CaptureInbox, CapturePolicy, createCaptureListener } from "./capture.ts";
 import type { SmtpListener } from "./listener.ts";
 import type { Stage, StageAction, StageFacts } from "./stages.ts";
@@ -101,10 +102,7 @@ function createCaptureModule(app: App): Module {
       sessions.end(id, peer, () => findInbox(user, [])?.seq ?? null),
   };
 
-  const files =
-    config.smtpTlsCert === null || config.smtpTlsKey === null
-      ? null
-      : createCertificateFiles({ cert: config.smtpTlsCert, key: config.smtpTlsKey }, log);
+  const certificates = smtpCertificate(app);
 
   /** Makes the certificate beside the running listener, because that takes a moment. */
   function acceptSelfSigned(inFolder: string): void {
@@ -119,7 +117,7 @@ function createCaptureModule(app: App): Module {
 
   /** A listener that demands TLS has a certificate before it listens. */
   async function firstCertificate(): Promise<Certificate | null> {
-    if (files !== null) return files.load();
+    if (certificates !== null) return certificates.load();
     if (config.captureTls === "optional") return null;
     if (folder === null) throw new ConfigError("--capture-tls needs --smtp-tls-cert");
     return selfSignedCertificate(folder, config.hostname);
@@ -141,7 +139,7 @@ function createCaptureModule(app: App): Module {
   }
 
   async function reloadCertificate(): Promise<void> {
-    const certificate = files?.reload() ?? null;
+    const certificate = certificates?.reload() ?? null;
     if (certificate !== null) listener?.useCertificate(certificate, { isTrusted: true });
   }
 

@@ -15,7 +15,7 @@ import { QueueFullError } from "../lib/fair-queue.ts";
 import type { Log } from "../lib/log.ts";
 import type { LoginCheck } from "../lib/logins.ts";
 import type { MessageEnvelope } from "../modules/inboxes/envelope.ts";
-import type { Certificate } from "./certificate.ts";
+import type { Certificate } from "../tls/certificate.ts";
 import { createSmtpListener, type SmtpListener } from "./listener.ts";
 import { createReceive } from "./receive.ts";
 import { type RecordLine, SmtpRefusal } from "./server.ts";

@@ -5,7 +5,8 @@ import { describeError } from "../lib/log.ts";
 import { isBounceHost } from "../modules/domains/domains.ts";
 import type { Module } from "../modules/module.ts";
 import { domainOf, parseAddress } from "../protocols/mime/address.ts";
-import { type Certificate, createCertificateFiles, selfSignedCertificate } from "./certificate.ts";
+import { type Certificate, selfSignedCertificate } from "../tls/certificate.ts";
+import { smtpCertificate } from "../tls/server-certificate.ts";
 import type { InboundDeps, Recipient } from "./inbound.ts";
 import type { SmtpListener } from "./listener.ts";
 import type { App } from "../core/app.ts";
@@ -29,8 +30,7 @@ function createInboundModule(app: App): Module {
   const { clock, config, folder, writer, log } = app;
   const [inboxes, intake] = [inboxService(app), messageIntake(app)];
   const [received, targets] = [inboundReceiving(app), inboundTargets(app)];
-  const { smtpTlsCert: cert, smtpTlsKey: key } = config;
-  const files = cert === null || key === null ? null : createCertificateFiles({ cert, key }, log);
+  const certificates = smtpCertificate(app);
   let listener: SmtpListener | null = null;
 
   function find(text: string): Recipient | null {
@@ -75,7 +75,7 @@ function createInboundModule(app: App): Module {
 
   /** Other servers encrypt with any certificate, so a self-signed one is announced as well. */
   async function certificate(): Promise<Certificate | null> {
-    if (files !== null) return files.load();
+    if (certificates !== null) return certificates.load();
     if (folder === null) return null;
     return selfSignedCertificate(folder, config.hostname).catch((error: unknown) => {
       log.warn("STARTTLS is not offered: no certificate could be made", {
@@ -86,7 +86,7 @@ function createInboundModule(app: App): Module {
   }
 
   async function reloadCertificate(): Promise<void> {
-    const changed = files?.reload() ?? null;
+    const changed = certificates?.reload() ?? null;
     if (changed !== null) listener?.useCertificate(changed, { isTrusted: true });
   }
 

@@ -22,7 +22,7 @@ import {
   type Targets,
 } from "../modules/inbound-routes/targets.ts";
 import type { MessageEnvelope } from "../modules/inboxes/envelope.ts";
-import type { Certificate } from "./certificate.ts";
+import type { Certificate } from "../tls/certificate.ts";
 import { createSmtpListener, type SmtpListener } from "./listener.ts";
 import { MAIL_PARAMETERS, RCPT_PARAMETERS, refuseUnknownParameters } from "./parameters.ts";
 import { receiveMessage } from "./receive-message.ts";

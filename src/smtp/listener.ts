@@ -6,7 +6,7 @@
 import type { AddressInfo } from "node:net";
 import type { SMTPServerOptions } from "smtp-server";
 import { describeError, type Log } from "../lib/log.ts";
-import type { Certificate } from "./certificate.ts";
+import type { Certificate } from "../tls/certificate.ts";
 import { type BeforeData, type RecordLine, SmtpRefusal, SmtpServer } from "./server.ts";
 import { Disconnect } from "./stages.ts";
 

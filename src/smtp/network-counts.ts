@@ -3,6 +3,7 @@
  * (lib/client-network.ts). Only the limit for all clients holds for this machine.
  */
 
+import type { Socket } from "node:net";
 import { clientNetwork } from "../lib/client-network.ts";
 import { isLoopback } from "../protocols/smtp/relay-url.ts";
 
@@ -36,5 +37,21 @@ export function createNetworkCounts({ total, each }: NetworkLimits) {
 
     /** Whether all clients, or those of the network of this one, have more than they may. */
     isBeyond: (peer: string): boolean => sum > total || (!isLoopback(peer) && countOf(peer) > each),
+  };
+}
+
+/**
+ * The open sockets of a listener, from the moment at which they are accepted, so that a client which
+ * sends nothing, or never ends its TLS handshake, counts as well.
+ */
+export function createClientSockets(limits: { maxClients: number; maxPerAddress: number }) {
+  const counts = createNetworkCounts({ total: limits.maxClients, each: limits.maxPerAddress });
+  return {
+    /** Counts a socket until it is closed. */
+    add: (socket: Socket): void =>
+      void socket.once("close", counts.add(socket.remoteAddress ?? "")),
+
+    /** True if the client of a counted socket has more than it may, or all clients together have. */
+    isBeyond: counts.isBeyond,
   };
 }

@@ -9,7 +9,7 @@ import type { Socket } from "node:net";
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp-server";
 import { SMTPConnection } from "smtp-server/lib/smtp-connection.js";
 import { isLoopback } from "../protocols/smtp/relay-url.ts";
-import { createClientSockets } from "./client-sockets.ts";
+import { createClientSockets } from "./network-counts.ts";
 import { splitQuotedPath } from "./quoted-path.ts";
 import { SmtpInput } from "./message-stream.ts";
 

@@ -3,14 +3,15 @@
 import { ConfigError } from "../config/read.ts";
 import { cannotListen } from "../config/listen-error.ts";
 import type { Module } from "../modules/module.ts";
-import { type Certificate, createCertificateFiles, selfSignedCertificate } from "./certificate.ts";
+import { type Certificate, selfSignedCertificate } from "../tls/certificate.ts";
+import { smtpCertificate } from "../tls/server-certificate.ts";
 import type { SmtpListener } from "./listener.ts";
 import { isLoopback } from "../protocols/smtp/relay-url.ts";
 import type { App } from "../core/app.ts";
 import { perApp } from "../lib/per-app.ts";
 import { submissionsOf } from "../modules/emails/submission/accept.ts";
 import { admissionOf } from "../modules/admission.ts";
-import { findKey } from "../modules/keys.ts";
+import { countUse, findKey } from "../modules/keys.ts";
 
 type Address = { host: string; port: number };
 type Kind = "submission" | "submissions";
@@ -24,8 +25,7 @@ function createSubmissionModule(app: App): Module {
   const { clock, config, folder, log } = app;
   const submissions = submissionsOf(app);
   const ports = submissionPorts(app);
-  const { smtpTlsCert: cert, smtpTlsKey: key } = config;
-  const files = cert === null || key === null ? null : createCertificateFiles({ cert, key }, log);
+  const certificates = smtpCertificate(app);
   const listeners: SmtpListener[] = [];
 
   /** Counts a message. Returns the seconds until the next one is possible; null if it is now. */
@@ -36,11 +36,11 @@ function createSubmissionModule(app: App): Module {
 
   /** Null for a listener that offers no TLS. */
   async function certificateFor(kind: Kind, { host }: Address): Promise<Certificate | null> {
-    if (files !== null) return files.load();
+    if (certificates !== null) return certificates.load();
     if (!isLoopback(host)) {
       throw new ConfigError(
         `--${kind} on ${host} needs a certificate, because passwords are sent to it; ` +
-          "set --smtp-tls-cert and --smtp-tls-key, or choose an address such as 127.0.0.1",
+          "set --tls, or --smtp-tls-cert and --smtp-tls-key, or choose an address such as 127.0.0.1",
       );
     }
     if (kind === "submission") return null;
@@ -56,6 +56,7 @@ function createSubmissionModule(app: App): Module {
       {
         submissions,
         findKey: (digest) => findKey(app, digest),
+        countUse: (keyId) => countUse(app, keyId),
         takeRate,
         clock,
         log,
@@ -71,7 +72,7 @@ function createSubmissionModule(app: App): Module {
   }
 
   async function reloadCertificate(): Promise<void> {
-    const certificate = files?.reload() ?? null;
+    const certificate = certificates?.reload() ?? null;
     if (certificate === null) return;
     for (const listener of listeners) listener.useCertificate(certificate, { isTrusted: true });
   }

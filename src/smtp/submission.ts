@@ -1,6 +1,6 @@
 /**
  * The SMTP listener for mail submission (RFC 6409): programs that speak only SMTP send through it. The
- * password of AUTH is a secret key. The message becomes one mail for each recipient, all in one
+ * password of AUTH is an SMTP password or a secret key that may send. The message becomes one mail for each recipient, all in one
  * transaction, before 250 is answered (docs/smtp-submission.md).
  *
  * 1. AUTH finds the key. It is looked up again for each message, so a revoked key stops at once.
@@ -11,7 +11,7 @@
  */
 
 import type { SMTPServerDataStream, SMTPServerSession } from "smtp-server";
-import type { KnownKey, Project } from "../http/admission.ts";
+import { isAddressAllowed, type KnownKey } from "../http/admission.ts";
 import { slidingWindow } from "../http/rate-limit.ts";
 import type { Clock } from "../lib/clock.ts";
 import { clientNetwork } from "../lib/client-network.ts";
@@ -21,7 +21,7 @@ import type { Log } from "../lib/log.ts";
 import type { Submissions } from "../modules/emails/submission/accept.ts";
 import { SubmissionRefusal } from "../modules/emails/submission/refusal.ts";
 import { parseAddress } from "../protocols/mime/address.ts";
-import type { Certificate } from "./certificate.ts";
+import type { Certificate } from "../tls/certificate.ts";
 import { createSmtpListener, type SmtpListener } from "./listener.ts";
 import {
   MAIL_PARAMETERS_WITH_AUTH,
@@ -38,12 +38,14 @@ const MAX_FAILURES_PER_MINUTE = 5;
 const MAX_TRACKED_ADDRESSES = 10_000;
 const LONGEST_PASSWORD = 512;
 /** Text that may be a key, which is not logged; `task_force` is none. */
-const KEYS = /(?<![a-z])[sp]k_\S*|[sp]k_[a-z0-9]{20}\S*/gi;
+const KEYS = /(?<![a-z])(?:[sp]k|smtp)_\S*|(?:[sp]k|smtp)_[a-z0-9]{20}\S*/gi;
 
 export type SubmissionDeps = {
   submissions: Pick<Submissions, "open">;
   /** Finds a key by the SHA-256 digest of its text. */
   findKey: (digest: string) => KnownKey | null;
+  /** Counts a message of a key, by its id. */
+  countUse: (keyId: string) => void;
   /** Counts a message. Returns the seconds after which one is possible again, or null if it is now. */
   takeRate: (projectSeq: number) => number | null;
   clock: Clock;
@@ -59,7 +61,7 @@ export function createSubmissionListener(
 ): SmtpListener {
   const { log } = deps;
   const access = createAccess(deps);
-  const receive = createReceiving(deps, access.projectOf);
+  const receive = createReceiving(deps, access.keyOf);
   return createSmtpListener({
     log,
     certificate: tls.certificate,
@@ -75,7 +77,8 @@ export function createSubmissionListener(
         authMethods: ["PLAIN", "LOGIN"],
         // The connection itself refuses AUTH without TLS (server.ts).
         allowInsecureAuth: true,
-        authRequiredMessage: "5.7.0 Authentication is required; the password is a secret key",
+        authRequiredMessage:
+          "5.7.0 Authentication is required, with an SMTP password of the project",
         hideDSN: true,
         hideREQUIRETLS: true,
         onAuth({ username, password }, session, callback) {
@@ -89,7 +92,7 @@ export function createSubmissionListener(
         onMailFrom: (sender, session, callback) =>
           replyAfter(() => {
             refuseUnknownParameters(sender, MAIL_PARAMETERS_WITH_AUTH);
-            access.projectOf(session);
+            access.keyOf(session);
             return null;
           }, callback),
         onRcptTo: (recipient, _, callback) =>
@@ -107,7 +110,9 @@ export function createSubmissionListener(
       },
       beforeData: (session, callback) =>
         replyAfter(() => {
-          const seconds = deps.takeRate(access.projectOf(session).seq);
+          const { project, shown } = access.keyOf(session);
+          const seconds = deps.takeRate(project.seq);
+          if (seconds === null && shown !== null) deps.countUse(shown.id);
           if (seconds === null) return null;
           throw new SmtpRefusal(452, `4.3.2 Too many messages; try again in ${seconds} s`);
         }, callback),
@@ -115,7 +120,7 @@ export function createSubmissionListener(
   });
 }
 
-/** Finds the project of a session by its key. */
+/** Finds the key of a session. */
 function createAccess({ findKey, clock, log }: SubmissionDeps) {
   const failures = slidingWindow({
     limit: MAX_FAILURES_PER_MINUTE,
@@ -124,14 +129,21 @@ function createAccess({ findKey, clock, log }: SubmissionDeps) {
     maxKeys: MAX_TRACKED_ADDRESSES,
   });
 
-  /** Throws the refusal of a key that may not send mail. */
-  function projectOfKey(digest: string): Project {
+  /** Throws the refusal of a key that may not send mail from the address of the client. */
+  function findUsableKey(digest: string, client: string): KnownKey {
     const key = findKey(digest);
-    if (key === null) throw refused("the password must be a secret key (sk_…)");
+    if (key === null)
+      throw refused("the password must be an SMTP password (smtp_…) or a secret key");
     if (!key.isUsable) throw refused("this key was revoked or has expired");
-    if (key.kind !== "SECRET") throw refused("a public key cannot send mail; use a secret key");
+    if (key.kind === "PUBLIC") throw refused("a public key cannot send mail; use an SMTP password");
+    if (key.scope !== "SEND" && key.scope !== "EVERYTHING") {
+      throw refused(`sending needs the scope SEND, and the scope of this key is ${key.scope}`);
+    }
+    if (!isAddressAllowed(key, client)) {
+      throw refused(`this key may not be used from the address ${client}`);
+    }
     if (!key.isProjectEnabled) throw refused("the project of this key is disabled");
-    return key.project;
+    return key;
   }
 
   return {
@@ -139,7 +151,7 @@ function createAccess({ findKey, clock, log }: SubmissionDeps) {
     authenticate(username: string, password: string, { id, remoteAddress }: SMTPServerSession) {
       const digest = sha256(password.slice(0, LONGEST_PASSWORD));
       try {
-        projectOfKey(digest);
+        findUsableKey(digest, remoteAddress);
       } catch (error) {
         if (!(error instanceof SmtpRefusal)) throw error; // The storage could not tell.
         const user = username.replace(KEYS, "(a key)").slice(0, 100);
@@ -150,8 +162,8 @@ function createAccess({ findKey, clock, log }: SubmissionDeps) {
       return { digest };
     },
 
-    projectOf: (session: SMTPServerSession): Project =>
-      projectOfKey(textOf(session.user, "digest") ?? ""),
+    keyOf: (session: SMTPServerSession): KnownKey =>
+      findUsableKey(textOf(session.user, "digest") ?? "", session.remoteAddress),
   };
 }
 
@@ -162,11 +174,11 @@ function refused(reason: string): SmtpRefusal {
 /** Returns the function that receives a message and resolves to the text of the reply. */
 function createReceiving(
   { submissions, clock, log }: SubmissionDeps,
-  projectOf: (session: SMTPServerSession) => Project,
+  keyOf: (session: SMTPServerSession) => KnownKey,
 ) {
   return async (stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string> => {
-    const project = projectOf(session);
-    const arrival = submissions.open(project);
+    const { project, domains: senderDomains } = keyOf(session);
+    const arrival = submissions.open(project, senderDomains);
     try {
       const { hasBareLf } = await receiveMessage(stream, clock, arrival.add);
       if (hasBareLf) throw new SmtpRefusal(550, "5.6.0 The message has a bare LF");

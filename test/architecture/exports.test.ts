@@ -13,7 +13,6 @@ const UNUSED: Readonly<Record<string, string>> = {
 const REPEATED: readonly string[] = [
   "Admission",
   "Attachment",
-  "Attempt",
   "Campaign",
   "CheckResult",
   "Decision",

@@ -20,8 +20,11 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   checks: ["core", "protocols", "lib"],
   http: ["core", "render", "protocols", "db", "lib"],
   outbox: ["core", "events", "render", "protocols", "db", "config", "lib"],
+  /** Backups, which commands make beside a server. */
+  backup: ["outbox", "db", "lib"],
   modules: [
     "core",
+    "backup",
     "http",
     "outbox",
     "events",
@@ -32,13 +35,17 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     "config",
     "lib",
   ],
-  smtp: ["core", "modules", "http", "protocols", "db", "config", "lib"],
-  doctor: ["modules", "outbox", "protocols", "db", "config", "lib"],
+  /** The certificate of HTTPS and of the SMTP listeners. */
+  tls: ["core", "protocols", "db", "config", "lib"],
+  smtp: ["core", "tls", "modules", "http", "protocols", "db", "config", "lib"],
+  doctor: ["tls", "modules", "backup", "outbox", "protocols", "db", "config", "lib"],
   /** The files in src/ itself, which create the modules. */
   app: [
     "core",
+    "backup",
     "doctor",
     "smtp",
+    "tls",
     "modules",
     "http",
     "outbox",
@@ -52,9 +59,11 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   /** Commands create the parts that they need, as app.ts does. */
   cli: [
     "app",
+    "backup",
     "core",
     "doctor",
     "smtp",
+    "tls",
     "modules",
     "http",
     "outbox",

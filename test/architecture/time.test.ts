@@ -20,9 +20,11 @@ const CLOCK_FILE = "lib/clock.ts";
 const CREATES_THE_CLOCK = [
   "cli/check.ts",
   "cli/doctor.ts",
+  "cli/encrypted-backup.ts",
   "doctor/sntp.ts",
   "cli/domain.ts",
   "cli/key.ts",
+  "cli/mcp.ts",
   "cli/send.ts",
   "cli/sendmail/run.ts",
   "cli/serve.ts",

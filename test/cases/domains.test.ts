@@ -62,6 +62,6 @@ test.each(["spf-ip4-nat", "spf-mx-nat"])("%s", async (name) => {
   const mail = { to: "ada@x.example", from: "hi@e1.example", subject: "s", body: "<p>b</p>" };
   expect((await t.call("POST", "/v1/send", mail)).status).toBe(200);
   await t.deliver();
-  const from = transport.handed.at(-1)?.dispatch.envelope.from;
+  const from = transport.handed.at(-1)?.object.envelope.from;
   expect(from).toMatch(/^b\+.*@bounce\.e1\.example$/);
 });

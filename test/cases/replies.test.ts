@@ -145,6 +145,7 @@ describe("a limit of our account keeps all mail in the queue, with the reason", 
       what: expect.stringMatching(/^relay 127\.0\.0\.1:/),
       finding: expect.stringMatching(/^refuses the mail of this account, .*limit/),
       fix: "look at the quota and the state of the account at the relay",
+      page: null,
     });
     expect(t.countRows("suppressions")).toBe(0);
   });

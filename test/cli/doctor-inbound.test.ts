@@ -1,12 +1,19 @@
 /** The doctor's checks of the mail that other servers send here. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { doctor } from "../../src/cli/doctor.ts";
+import { SERVER_SETTINGS } from "../../src/cli/serve.ts";
 import { readConfig } from "../../src/config/read.ts";
-import type { Config } from "../../src/config/settings.ts";
+import type { Config, SettingName } from "../../src/config/settings.ts";
 import { type Check, lineOf, type World } from "../../src/doctor/check.ts";
-import { checkInbound, checkSmtpCertificate } from "../../src/doctor/inbound.ts";
+import {
+  checkHttpsCertificate,
+  checkInbound,
+  checkSmtpCertificate,
+} from "../../src/doctor/inbound.ts";
 import { checkDomains } from "../../src/doctor/sending.ts";
 import { systemClock } from "../../src/lib/clock.ts";
+import type { AcmeState } from "../../src/tls/acme-state.ts";
 import type { Domain } from "../../src/modules/domains/model.ts";
 import { createDns, type Dns } from "../../src/protocols/dns/client.ts";
 import { startDnsServer, type TestDns } from "../support/dns-server.ts";
@@ -77,8 +84,13 @@ async function findings(
     tryRelay: unused,
     requireReadableKeys: unused,
     isSameSecret: unused,
+    queueHeldSince: unused,
+    backups: unused,
     logHeldSince: unused,
     logBytes: unused,
+    reportSources: unused,
+    reportMailboxes: unused,
+    acme: unused,
     domains: unused,
     ...changes,
   });
@@ -135,4 +147,38 @@ test("submission needs a certificate, reception from other servers does not", as
   expect((await of({ inbound: INBOUND }))[0]).toStartWith("ok ");
   expect((await of({ submission: { host: "127.0.0.1", port: 587 } }))[0]).toStartWith("warn ");
   expect(await of({})).toEqual([]);
+});
+
+test("the certificate of a CA is there, was renewed, and if not, the CA's reason is told", async () => {
+  const settings = { tls: "acme", url: `https://${HOST}` } as const;
+  const failure = { count: 1, retryAt: 0, message: "the CA answered 429: too many" };
+  const line = async (state: Partial<AcmeState>) => {
+    const empty = {
+      directory: "",
+      accountKey: "",
+      certificate: null,
+      renewal: null,
+      failure: null,
+    };
+    const acme = async () => ({ ...empty, ...state });
+    return (await findings(checkHttpsCertificate, { acme }, settings))[0] ?? "";
+  };
+  const lasting = (days: number) => {
+    const validFrom = new Date(systemClock.now() - (90 - days) * DAY_MS);
+    const validTo = new Date(systemClock.now() + days * DAY_MS);
+    return { ...makeCertificate([HOST], { validFrom, validTo }), names: [HOST] };
+  };
+  expect(await line({})).toMatch(/^warn .*none yet, a self-signed one is shown — let port 80/);
+  expect(await line({ failure })).toMatch(
+    /^fail .*shown: the CA answered 429: too many \(next try /,
+  );
+  expect(await line({ certificate: lasting(60) })).toMatch(/^ok .*mail\.example\.org until \d{4}-/);
+  expect(await line({ certificate: lasting(20), failure })).toMatch(/^warn .*answered 429/);
+  expect(await line({ certificate: lasting(14), failure })).toMatch(/^fail .*not renewed: the CA/);
+  expect(await findings(checkHttpsCertificate, {}, {})).toEqual([]);
+  const needed = SERVER_SETTINGS.filter((name) =>
+    /tls(?:Cert|Key)?$|^acme|https|plainHttp/i.test(name),
+  );
+  const ofCatching: SettingName[] = ["captureTls"];
+  expect(needed.filter((name) => !doctor.settings.includes(name))).toEqual(ofCatching);
 });

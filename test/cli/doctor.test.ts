@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import dgram from "node:dgram";
 import net from "node:net";
+import type { ReportMailboxState } from "../../src/modules/report-mailboxes/report-mailboxes.ts";
+import type { ReportSourceState } from "../../src/modules/relay-reports/sources.ts";
 import { type Check, lineOf, type World } from "../../src/doctor/check.ts";
 import { ALL_CHECKS, examine } from "../../src/doctor/examine.ts";
 import { greet, isOwnAddress } from "../../src/doctor/probes.ts";
@@ -74,12 +76,32 @@ function world(changes: Partial<World> = {}, settings: Partial<Config> = {}): Wo
     tryRelay: async () => ({ ok: true, tls: "TLSv1.3", isAuthenticated: true }),
     requireReadableKeys: async () => {},
     isSameSecret: async () => true,
+    queueHeldSince: async () => null,
+    backups: async () => null,
     logHeldSince: async () => null,
     logBytes: () => 0,
+    reportSources: async () => [],
+    reportMailboxes: async () => [],
+    acme: async () => null,
     domains: async () => [domain()],
     ...changes,
   };
 }
+
+const mailbox = (changes: Partial<ReportMailboxState>): ReportMailboxState => ({
+  name: "Bounces",
+  host: "imap.acme.test",
+  lastFetchedAt: null,
+  failure: null,
+  ...changes,
+});
+
+const source = (changes: Partial<ReportSourceState>): ReportSourceState => ({
+  provider: "SendGrid",
+  lastReceivedAt: null,
+  refusal: null,
+  ...changes,
+});
 
 function domain(
   changes: Partial<Domain> = {},
@@ -229,6 +251,24 @@ describe("a finding names the problem and its fix", () => {
       { logHeldSince: async () => "2026-02-03T04:05:06.000Z", logBytes: () => 70 * 1024 ** 2 },
       {},
       /^warn {2}write-ahead log: 70\.0 MiB, held .* since 2026-02-03T.* — .*--durability sqlite/,
+    ],
+    [
+      "fails if the newest backup is older than 36 hours",
+      { backups: async () => ({ hasKey: true, newestAt: Date.UTC(2026, 0, 3) }) },
+      { backupTo: "/backup" },
+      /^fail {2}backups: the newest one is of 2026-01-03T.* — .*mailstead backup run \/backup$/,
+    ],
+    [
+      "fails if there is no key for the scheduled backups",
+      { backups: async () => ({ hasKey: false, newestAt: null }) },
+      { backupTo: "/backup" },
+      /^fail {2}backups: there is no recovery key — .*backup init$/,
+    ],
+    [
+      "fails while the queue is held",
+      { queueHeldSince: async () => Date.UTC(2026, 1, 3) },
+      {},
+      /^fail {2}queue: held since 2026-02-03T00:00:00\.000Z, so no mail .* — .*queue release$/,
     ],
     [
       "reports a missing secret once",
@@ -386,6 +426,76 @@ describe("a finding names the problem and its fix", () => {
       {},
       { transport: "relay", relayUrl: { ...relayUrl, host: "smtp.sendgrid.net" } },
       /^ok {4}signatures with SendGrid: our signatures reach the recipient; bounces are reported/,
+    ],
+    [
+      "says what a known relay needs before the first mail",
+      {},
+      { transport: "relay", relayUrl: { ...relayUrl, host: "email-smtp.eu-west-1.amazonaws.com" } },
+      /^warn {2}Amazon SES, MAIL FROM: it names amazonses\.com .* — set a custom MAIL FROM domain/,
+    ],
+    [
+      "says it before there is a data folder",
+      { folder: null },
+      { transport: "relay", relayUrl: { ...relayUrl, host: "smtp.postmarkapp.com" } },
+      /^warn {2}Postmark, approval: until the account is approved/,
+    ],
+    [
+      "warns if the reports of a known relay are not set up",
+      {},
+      { transport: "relay", relayUrl: { ...relayUrl, host: "smtp.sendgrid.net" } },
+      /^warn {2}reports of SendGrid: its bounces, complaints and deliveries are not counted here — set up/,
+    ],
+    [
+      "warns if the source of reports is of another provider",
+      { reportSources: async () => [source({ provider: "Postmark", lastReceivedAt: 1 })] },
+      { transport: "relay", relayUrl: { ...relayUrl, host: "smtp.sendgrid.net" } },
+      /^warn {2}reports of SendGrid: its bounces/,
+    ],
+    [
+      "warns if no report has arrived",
+      { reportSources: async () => [source({})] },
+      { transport: "relay", relayUrl: { ...relayUrl, host: "smtp.sendgrid.net" } },
+      /^warn {2}reports of SendGrid: none has arrived yet — use the test/,
+    ],
+    [
+      "warns if reports are refused",
+      { reportSources: async () => [source({ refusal: "no signing key" }), source({})] },
+      { transport: "relay", relayUrl: { ...relayUrl, host: "smtp.sendgrid.net" } },
+      /^warn {2}reports of SendGrid: the last one was refused: no signing key — correct/,
+    ],
+    [
+      "accepts reports that arrive",
+      { reportSources: async () => [source({ lastReceivedAt: 1 }), source({})] },
+      { transport: "relay", relayUrl: { ...relayUrl, host: "smtp.sendgrid.net" } },
+      /^ok {4}reports of SendGrid: they arrive$/,
+    ],
+    [
+      "warns if the mailbox to which a relay reports is not read",
+      {},
+      { transport: "relay", relayUrl: { ...relayUrl, host: "smtp.gmail.com" } },
+      /^warn {2}reports of Gmail or Google Workspace: its bounces come to the mailbox of .* add that mailbox/,
+    ],
+    [
+      "accepts a mailbox that is read",
+      { reportMailboxes: async () => [mailbox({ lastFetchedAt: 1 })] },
+      { transport: "relay", relayUrl: { ...relayUrl, host: "smtp.gmail.com" } },
+      /^ok {4}reports of Gmail or Google Workspace: a mailbox is read for them$/,
+    ],
+    [
+      "warns if a mailbox cannot be read",
+      {
+        reportMailboxes: async () => [
+          mailbox({ lastFetchedAt: 1, failure: "no answer within 30 s" }),
+        ],
+      },
+      {},
+      /^warn {2}mailbox Bounces: imap\.acme\.test cannot be read: no answer within 30 s — test its login/,
+    ],
+    [
+      "warns if a mailbox was never read",
+      { reportMailboxes: async () => [mailbox({})] },
+      {},
+      /^warn {2}mailbox Bounces: was not read yet — start the server/,
     ],
     [
       "accepts any hostname with a relay",

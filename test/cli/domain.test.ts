@@ -1,7 +1,8 @@
 /** `mailstead domain verify`, `records` and `remove`, with a real DNS server. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { generateKeyPairSync } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mailstead } from "../support/command-line.ts";
@@ -103,4 +104,34 @@ test("a domain of any project is found by its name", async () => {
   } finally {
     rmSync(data, { recursive: true, force: true });
   }
+});
+
+test("mailstead domain add --dkim-key keeps a key that is published, and refuses another", async () => {
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+  const file = join(folder, "dkim.pem");
+  writeFileSync(file, privateKey.export({ type: "pkcs8", format: "pem" }));
+  const bare = publicKey.export({ type: "spki", format: "der" }).subarray(-32).toString("base64");
+  const alive = `127.0.0.1:${dns.server.port}`;
+  const words = ["domain", "add", "moved.test", "--dkim-selector", "s1", "--json", "--dns", alive];
+  const refused = await mailstead([...words, "--dkim-key", file, "--data", folder]);
+  expect([refused.code, refused.stderr]).toEqual([
+    1,
+    expect.stringContaining("s1._domainkey.moved.test has no TXT record"),
+  ]);
+  for (const [flags, reason] of [
+    [["--dkim-key", join(folder, "none.pem")], "none.pem cannot be read"],
+    [[], "belong together"],
+  ] as const) {
+    const wrong = await mailstead([...words, ...flags, "--data", folder]);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining(reason)]);
+  }
+  dns.records["s1._domainkey.moved.test"] = { TXT: [`v=DKIM1; k=ed25519; p=${bare}`] };
+  const { exit, out } = await run(...words, "--dkim-key", file);
+  expect(exit).toBe(0);
+  const [record] = listAt(JSON.parse(out), "domain.records");
+  expect([valueAt(record, "name"), valueAt(record, "required")]).toEqual([
+    "s1._domainkey.moved.test",
+    true,
+  ]);
+  expect((await verify("moved.test", alive)).exit).toBe(0);
 });

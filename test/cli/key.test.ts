@@ -88,6 +88,52 @@ describe("mailstead key create", () => {
   });
 });
 
+describe("mailstead key create with limits", () => {
+  test("creates a key that only sends, from a domain and some addresses", async () => {
+    await mailstead(["domain", "add", "shop.example", "--verified", "--data", folder]);
+    const words = ["--domain", "Shop.example", "--ip-range", "203.0.113.0/24,2001:db8::1"];
+    for (const kind of [
+      ["--kind", "smtp"],
+      ["--scope", "send"],
+    ]) {
+      const { answer } = await run("key", "create", ...kind, ...words);
+      expect(answer).toMatchObject({
+        key: {
+          scope: "SEND",
+          domains: ["shop.example"],
+          ipRanges: ["203.0.113.0/24", "2001:db8::1"],
+        },
+      });
+      const [line] = (await humanText("key", "list")).split("\n");
+      expect(line).toEndWith("  may SEND  as shop.example  only from 203.0.113.0/24, 2001:db8::1");
+    }
+    const { answer } = await run("key", "create", "--kind", "SMTP");
+    expect(stringAt(answer, "key.text")).toStartWith("smtp_");
+  });
+
+  const refused: [words: string[], message: RegExp][] = [
+    [["--scope", "ALL"], /--scope: expected EVERYTHING, SEND, READ, CONTACTS/],
+    [["--public", "--scope", "READ"], /scope: is not for public keys/],
+    [["--kind", "SMTP", "--public"], /--public and --kind SMTP exclude each other/],
+    [["--kind", "SMTP", "--scope", "READ"], /scope: must be SEND/],
+    [["--domain", "shop.example"], /domains: is only for keys that can only send/],
+    [["--scope", "SEND", "--domain", "a.test"], /domains\.0: must be a domain of the project/],
+    [["--ip-range", "1.2.3.4/40"], /ipRanges\.0: must be an IP address/],
+    // An empty variable of a shell must not make a key without limits.
+    [["--ip-range", ""], /--ip-range: expected at least one value/],
+    [["--kind", "SMTP", "--domain", " ,"], /--domain: expected at least one value/],
+  ];
+  test.each(refused)("refuses %j and creates no key", async (words, message) => {
+    const { exit, answer } = await run("key", "create", ...words);
+    expect([exit === 0, stringAt(answer, "error.message")]).toEqual([
+      false,
+      expect.stringMatching(message),
+    ]);
+    const listed = await run("key", "list");
+    expect(valueAt(listed.answer, "keys.2")).toBeUndefined();
+  });
+});
+
 test("key list tells which keys are refused, and until when a key is valid", async () => {
   const createdId = async (name: string) => {
     const created = await run("key", "create", "--name", name, "--expires", "2999-01-31");

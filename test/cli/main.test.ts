@@ -42,7 +42,7 @@ test("an invalid command line exits 2, reports what is accepted and creates noth
     [
       ["key", "create", "--kind", "OPEN"],
       { ...env, MAILSTEAD_DATA: join(parent, "kind") },
-      /--kind: expected SECRET or PUBLIC/,
+      /--kind: expected SECRET, PUBLIC, SMTP/,
     ],
     [
       ["serve"],

@@ -87,6 +87,41 @@ test(
   CHILD_LIMIT_MS,
 );
 
+describe.if(isExecutable && process.platform === "linux")(
+  "the environment of the executable",
+  () => {
+    const optionOf = (pid: number) =>
+      readFileSync(`/proc/${pid}/environ`, "utf8")
+        .split("\0")
+        .filter((entry) => entry.startsWith("BUN_JSC_useFTLJIT="));
+
+    test.each([
+      ["switches the FTL compiler of a server off", {}, "0"],
+      ["keeps what the user has set", { BUN_JSC_useFTLJIT: "1" }, "1"],
+    ])(
+      "%s",
+      async (_, environment, value) => {
+        const server = await serve(join(parent, `ftl-${value}`), [], environment);
+        expect(optionOf(server.child.pid)).toEqual([`BUN_JSC_useFTLJIT=${value}`]);
+        const { code, log } = await server.stop();
+        expect(code).toBe(0);
+        expect(messagesIn(log)).toContain("the server has stopped");
+      },
+      CHILD_LIMIT_MS,
+    );
+
+    test(
+      "leaves the exit code and the streams of a server that does not start as they are",
+      async () => {
+        const refused = await mailstead(["dev", "--port", "x"]);
+        expect([refused.code, refused.stdout]).toEqual([2, ""]);
+        expect(refused.stderr).toMatch(/^mailstead: --port: [^\n]+\n[^\n]+\n$/);
+      },
+      CHILD_LIMIT_MS,
+    );
+  },
+);
+
 describe("several processes with one data folder", () => {
   let data: string;
   let server: Running;
@@ -414,3 +449,38 @@ describe("a damaged database", () => {
     CHILD_LIMIT_MS,
   );
 });
+
+test(
+  "an encrypted backup that is killed in any phase is complete, or is removed by the next one",
+  async () => {
+    const BLOBS = 4;
+    const [data, backups] = [join(parent, "killed-data"), join(parent, "killed-backups")];
+    await inProcess.mailstead(["project", "create", "Shop", "--data", data]);
+    await inProcess.mailstead(["backup", "init", "--data", data]);
+    const database = new Database(join(data, "mailstead.db"));
+    const insert = database.query(
+      "INSERT INTO attachment_contents (digest, project_seq, bytes) VALUES (?, NULL, randomblob(?))",
+    );
+    for (let i = 0; i < BLOBS; i++) insert.run(`blob ${i}`, 1024 ** 2);
+    database.close();
+    const words = ["backup", "run", backups, "--data", data, "--json", "--keep", "9"];
+    const isPart = (name: string) => name.endsWith(".partial");
+    for (const phase of ["copy", "encrypt", "verify", "publish"]) {
+      const { child, log } = await start(words, () => true);
+      await waitUntil(() => log().includes(`{"phase":"${phase}"}`));
+      child.kill("SIGKILL");
+      await child.exited;
+      // The part of the one before is removed.
+      expect(readdirSync(backups).filter(isPart).length).toBeLessThan(2);
+    }
+    const { code, json } = await inProcess.mailstead(words);
+    expect([code, valueAt(json, "contents.rows.attachment_contents")]).toEqual([0, BLOBS]);
+    expect(readdirSync(backups).filter(isPart)).toEqual([]);
+    expect(readdirSync(join(data, "backup"))).toEqual(["lock"]);
+    for (const name of readdirSync(backups)) {
+      const verified = await inProcess.mailstead(["backup", "verify", join(backups, name)]);
+      expect(verified).toMatchObject({ code: 0 });
+    }
+  },
+  CHILD_LIMIT_MS,
+);

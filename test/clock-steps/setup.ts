@@ -1,6 +1,7 @@
 /** Shared functions for tests in which the system clock is set back or forward. */
 
 import type { Config } from "../../src/config/settings.ts";
+import { createPace } from "../../src/outbox/pace.ts";
 import { testApp, type TestApp, type TestOptions } from "../support/app.ts";
 import { DAY, HOUR } from "../support/automation.ts";
 import { type ManualClock, manualClock } from "../support/clock.ts";
@@ -52,13 +53,14 @@ export async function startApp(options: TestOptions = {}): Promise<TestApp> {
 }
 
 /** A transport that records the monotonic times at which mails reach it. */
-function timedTransport(clock: ManualClock) {
-  const transport = testTransport({ answer: ACCEPTED });
+function timedTransport(clock: ManualClock, { sendRate = 0 }: Partial<Config>) {
+  const pace = sendRate === 0 ? undefined : createPace({ ratePerSecond: sendRate, clock });
+  const transport = testTransport({ answer: ACCEPTED, pace });
   const handedMs: number[] = [];
-  const hand = transport.hand.bind(transport);
-  transport.hand = (dispatch) => {
+  const push = transport.handed.push.bind(transport.handed);
+  transport.handed.push = (...mails) => {
     handedMs.push(clock.elapsed());
-    return hand(dispatch);
+    return push(...mails);
   };
   return { transport, handedMs };
 }
@@ -66,7 +68,7 @@ function timedTransport(clock: ManualClock) {
 /** Starts an application that records the monotonic times at which mails reach its transport. */
 export async function startMailing(config: Partial<Config> = {}, options: TestOptions = {}) {
   const clock = options.clock ?? manualClock();
-  const { transport, handedMs } = timedTransport(clock);
+  const { transport, handedMs } = timedTransport(clock, config);
   const t = await startApp({ transport, config, ...options, clock });
   return { t, transport, handedMs };
 }
@@ -74,7 +76,7 @@ export async function startMailing(config: Partial<Config> = {}, options: TestOp
 /** The same on one application, with a new project for each test. */
 export function mailingPerTest(config: Partial<Config> = {}) {
   const clock = manualClock();
-  const { transport, handedMs } = timedTransport(clock);
+  const { transport, handedMs } = timedTransport(clock, config);
   const projects = projectPerTest({ clock, transport, config });
   return async () => {
     const t = await projects.next();

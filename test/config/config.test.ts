@@ -86,6 +86,16 @@ const table: Row[] = [
     "false",
     false,
   ],
+  ["backupTo", "backup-to", "MAILSTEAD_BACKUP_TO", null, "/backup", "/backup"],
+  [
+    "backupAt",
+    "backup-at",
+    "MAILSTEAD_BACKUP_AT",
+    { hour: 3, minute: 17 },
+    "23:05",
+    { hour: 23, minute: 5 },
+  ],
+  ["backupKeep", "backup-keep", "MAILSTEAD_BACKUP_KEEP", 7, "30", 30],
   ["logLevel", "log-level", "MAILSTEAD_LOG_LEVEL", "info", "debug", "debug"],
   [
     "logFormat",
@@ -262,6 +272,32 @@ describe("the message for an invalid value names the flag and what is accepted",
     );
     expect(messageOf({ transport: "relay" }, { MAILSTEAD_RELAY_URL: "smtp://x" })).toBe("no error");
   });
+});
+
+describe("the settings of HTTPS", () => {
+  const files = { "tls-cert": "cert.pem", "tls-key": "key.pem" };
+  const url = "https://mail.example.com";
+  const cases: [flags: Record<string, string>, message: string][] = [
+    [{ tls: "files", url, ...files, https: "[::]:8443" }, "no error"],
+    [{ tls: "files", url, "tls-cert": "cert.pem" }, "--tls files needs --tls-cert and --tls-key"],
+    [files, "--tls-cert and --tls-key have an effect only with --tls files"],
+    [
+      { tls: "acme", url, "acme-directory": "https://ca.test/dir", "acme-ca": "ca.pem" },
+      "no error",
+    ],
+    [{ tls: "acme", url: "https://192.0.2.1" }, "--tls acme needs names such as"],
+    [{ tls: "acme", url, "tracking-url": "https://server" }, "--tls acme needs names such as"],
+    [{ "acme-ca": "ca.pem" }, "--acme-ca have an effect only with --tls acme"],
+    [{ tls: "acme", url, "acme-directory": "http://ca.test/dir" }, "expected an https URL"],
+    [{ https: "[::]:443" }, "--https and --plain-http have an effect only with --tls"],
+    [{ tls: "files", ...files }, "--tls files needs --url https://… with the public name"],
+    [{ tls: "files", ...files, url: "http://mail.example.com" }, "--tls files needs --url https"],
+  ];
+  for (const [flags, message] of cases) {
+    test(`${JSON.stringify(flags)}: ${message}`, () => {
+      expect(messageOf(flags)).toContain(message);
+    });
+  }
 });
 
 test("the configuration cannot be changed", () => {

@@ -25,6 +25,7 @@ import {
   recipientsQuery,
   summariesQuery,
   campaignTabOf,
+  campaignTabs,
 } from "../../src/dashboard/pages/campaigns/search.ts";
 import { countTop, timeRange } from "../../src/dashboard/ui/time-chart-axes.ts";
 import { DOMAIN_LOST } from "../../src/modules/campaigns/lifecycle.ts";
@@ -312,7 +313,7 @@ describe("the search parameters", () => {
     expect(readCampaignSearch({ tab: "email", show: "", other: "x", as: 5 })).toEqual({
       tab: "email",
     });
-    expect(campaignTabOf({ tab: "x" })).toBe("report");
+    expect(campaignTabOf({ tab: "x" }, campaignTabs({ imported: null }))).toBe("report");
   });
 
   test("are the queries of the interface", () => {

@@ -7,6 +7,7 @@ import { openData } from "../support/dashboard-server.ts";
 import { expectSoon } from "../support/eventually.ts";
 import { valueAt } from "../support/json.ts";
 import { beforePages, pageTest } from "../support/page-test.ts";
+import { closeMessage } from "./messages.ts";
 import {
   ageSessions,
   newProjectWithPeople,
@@ -213,7 +214,7 @@ pageTest(
     await page.getByRole("option", { name: "A new segment" }).click();
     await segments.getByLabel("Name of the new segment").fill("Berliners");
     await page.keyboard.press("Enter");
-    await page.getByText("2 contacts added.").waitFor();
+    await closeMessage(page, "2 contacts added.");
     const segment = await own.call("GET", "/segments");
     expect(valueAt(segment, "data.items.0.memberCount")).toBe(2);
 
@@ -223,7 +224,7 @@ pageTest(
     await page.getByRole("combobox", { name: "Name of the field" }).fill("city");
     await page.getByLabel("Value of city").fill("Hamburg");
     await page.getByRole("button", { name: "Change 2 contacts" }).click();
-    await page.getByText("2 contacts changed.").waitFor();
+    await closeMessage(page, "2 contacts changed.");
     await page.getByText("No rows match").waitFor();
     await page.getByRole("button", { name: "Clear filters" }).click();
     await page.keyboard.press("/");
@@ -233,13 +234,13 @@ pageTest(
     await page.locator("[data-row]", { hasText: "bob@" }).getByRole("checkbox").check();
     await page.getByRole("button", { name: "Unsubscribe", exact: true }).click();
     await page.getByRole("button", { name: "Unsubscribe 1 contact" }).click();
-    await page.getByText("1 contact unsubscribed.").waitFor();
+    await closeMessage(page, "1 contact unsubscribed.");
     const bob = await own.call("GET", "/contacts?search=bob");
     expect(valueAt(bob, "contacts.0.subscribed")).toBe(false);
     await page.locator("[data-row]", { hasText: "bob@" }).getByRole("checkbox").check();
     await page.getByRole("button", { name: "Unsubscribe", exact: true }).click();
     await page.getByRole("button", { name: "Unsubscribe 1 contact" }).click();
-    await page.getByText("0 contacts unsubscribed. 1 contact was not subscribed before.").waitFor();
+    await closeMessage(page, "0 contacts unsubscribed. 1 contact was not subscribed before.");
     await page.locator("[data-row]", { hasText: "ada@" }).getByRole("checkbox").check();
     await page.getByRole("button", { name: "Select all 3" }).click();
     await page.getByRole("button", { name: "Delete", exact: true }).click();

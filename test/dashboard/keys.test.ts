@@ -40,6 +40,7 @@ async function createSecretKey(page: Page): Promise<void> {
   await page.getByText("No API keys yet").waitFor();
   await page.getByRole("button", { name: "Create a key" }).first().click();
   await page.getByLabel("Name").fill("Checkout");
+  await page.getByRole("radio", { name: "Everything" }).check();
   await press(page, "Create the key");
   const key = await shownKey(page);
   expect(key).toStartWith("sk_");
@@ -69,7 +70,8 @@ async function createPublicKey(page: Page): Promise<void> {
   await dialog(page, "Create an API key").locator("input:focus").waitFor();
   await page.keyboard.type("Landing page");
   await page.keyboard.press("Tab");
-  await page.keyboard.press("ArrowDown");
+  // From the first choice to the last one.
+  await page.keyboard.press("ArrowUp");
   await page.getByLabel("Web sites").waitFor();
   await page.keyboard.press("Tab");
   await page.keyboard.type("shop");
@@ -99,6 +101,26 @@ async function createPublicKey(page: Page): Promise<void> {
   await row.getByText("2999").waitFor();
 }
 
+/** An SMTP password for one domain and some addresses. A fault in them is shown at the field. */
+async function createSmtpPassword(page: Page): Promise<void> {
+  await page.keyboard.press("c");
+  await page.getByLabel("Name").fill("Blog");
+  await page.getByRole("radio", { name: "SMTP password" }).check();
+  await page.getByRole("textbox", { name: "IP addresses" }).fill("203.0.113.0/24\nblog");
+  await press(page, "Create the key");
+  await page.getByText("This must be an IP address or a range").waitFor();
+  await page.getByRole("textbox", { name: "IP addresses" }).fill("203.0.113.0/24\n2001:db8::1");
+  await press(page, "Create the key");
+  const key = await shownKey(page);
+  expect(key).toStartWith("smtp_");
+  await page.getByText(`Password  ${key}`).waitFor();
+  await press(page, "I have it");
+  const row = rows(page).filter({ hasText: "Blog" });
+  await row.getByText("only from 203.0.113.0/24, 2001:db8::1").waitFor();
+  await row.getByText("SMTP", { exact: true }).waitFor();
+  expect(await statusWith(key, "/emails?limit=1")).toBe(403);
+}
+
 /** A session that is not fresh needs the password, and then creates the key. */
 async function createAfterPassword(page: Page): Promise<void> {
   ageSessions(server);
@@ -124,6 +146,7 @@ describe("the page of API keys", () => {
     const { page, problems, close } = await openAs(server, "/keys");
     await createSecretKey(page);
     await createPublicKey(page);
+    await createSmtpPassword(page);
     await createAfterPassword(page);
     // The browser logs refused requests: a faulty field, an old session, a wrong password.
     expect(problems.filter((problem) => !/status of (?:401|403|422)/.test(problem))).toEqual([]);

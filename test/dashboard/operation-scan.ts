@@ -40,6 +40,8 @@ const FOLDERS: Readonly<Record<string, string>> = {
   layouts: "pages/templates",
   projects: "pages/settings",
   "received-mails": "pages/received",
+  "report-mailboxes": "pages/relay-reports",
+  "report-sources": "pages/relay-reports",
   stats: "pages/overview",
   views: "ui/views",
 };

@@ -36,8 +36,11 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   changeSubscription: RECIPIENT,
   listArchive: READER,
   showArchived: READER,
+  sendBatch: "Programs send batches.",
+  rescheduleEmail: "The program that scheduled a mail moves it; a page only cancels it.",
   listCampaigns: "The pages read the summaries, which are the same campaigns with their figures.",
   createCampaign: "The pages create drafts, which need no content yet.",
+  importCampaign: "`mailstead import` brings the campaigns of another product.",
   createWorkflow: WORKFLOW_EDITOR,
   deleteWorkflow: WORKFLOW_EDITOR,
   addWorkflowStep: WORKFLOW_EDITOR,
@@ -47,6 +50,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   updateWorkflowTransition: WORKFLOW_EDITOR,
   deleteWorkflowTransition: WORKFLOW_EDITOR,
   processReport: "Mail servers and webhooks of other services report bounces with it.",
+  suppressList: "Programs send lists with it; the page takes a CSV file.",
   importInboxMessage: "Tests put messages into an inbox with it, without a mail.",
   getInboxMessageHtml: MESSAGE,
   getInboxMessageText: MESSAGE,
@@ -104,6 +108,8 @@ describe("the operations of the interface", () => {
     ["pages/campaigns/editor/campaign-menu.tsx", "useDeletion({", "deleteCampaign"],
     ["pages/campaigns/email-tab.tsx", "<ContactPreview", "previewCampaign"],
     ["pages/webhooks/settings.tsx", "rotate-secret", "rotateWebhookSecret"],
+    ["pages/relay-reports/set-up.tsx", "/test`", "testReportSource"],
+    ["pages/relay-reports/mailbox-drawer.tsx", "/test`", "testReportMailbox"],
     ["pages/inbox/use-messages.ts", "/messages/$", "getInboxMessage"],
   ])("are missed when %s no longer has %s", (file, text, id) => {
     expect(idsWithoutPlace(callsWithout(file, text))).toContain(id);

@@ -168,6 +168,7 @@ describe("what needs attention", () => {
     id: "w",
     url: "https://acme.example/hooks",
     events: ["email.*"],
+    shape: "MAILSTEAD" as const,
     enabled: true,
     description: null,
     disabledReason: null,
@@ -183,8 +184,9 @@ describe("what needs attention", () => {
     hostname: "",
     url: "",
     storage: { folder: null, usedBytes: null, freeBytes: null },
-    queue: { waiting: 0, inProgress: 0, oldestDueAt: null, stalledSeconds: 0 },
+    queue: { waiting: 0, inProgress: 0, oldestDueAt: null, stalledSeconds: 0, heldSince: null },
     pausedSites: [],
+    backup: null,
     checks: {
       checkedAt: null,
       isRunning: false,
@@ -199,7 +201,13 @@ describe("what needs attention", () => {
   });
 
   test("a queue that stands still comes before a full disk and failed checks", () => {
-    const finding = { level: "fail", what: "port 25", finding: "is closed", fix: null } as const;
+    const finding = {
+      level: "fail",
+      what: "port 25",
+      finding: "is closed",
+      fix: null,
+      page: null,
+    } as const;
     expect(
       titles({
         system: {

@@ -103,6 +103,8 @@ describe("the actions of the palette", () => {
     "Add an inbound route",
     "Add a domain",
     "Create a webhook",
+    "Add a relay provider",
+    "Add a mailbox of reports",
     "Create an API key",
     "Invite a person",
   ];

@@ -43,6 +43,7 @@ beforePages(async () => {
   await create("domain", "/domains", { domain: "palette.example" });
   const webhook = { url: "https://hooks.shop.example/mail", events: ["email.sent"] };
   await create("webhook", "/webhooks", webhook);
+  await create("report-source", "/report-sources", { provider: "POSTMARK" });
   await project.call("POST", "/suppressions", { email: "gone@acme.example", reason: "MANUAL" });
   const view = { page: "emails", name: "Bounced lately", query: "status=bounced" };
   await project.call("POST", "/views", { ...view, isShared: true });

@@ -8,7 +8,7 @@ import { shellWord } from "../../src/dashboard/ui/shell-word.ts";
 
 /** Addresses and names with characters that a shell reads. */
 const MAIL = { base: "http://[::1]:8025", to: "o'hara%d+$HOME@example.com", from: "hi@a.example" };
-const KEY = { kind: "SECRET", text: "sk_x" } as const;
+const KEY = { kind: "SECRET", scope: "EVERYTHING", text: "sk_x" } as const;
 
 /** The arguments with which a shell calls `curl` in a command, and what it reads from its input. */
 function readCommand(command: string): { words: string[]; input: string } {
@@ -25,10 +25,11 @@ const unquoted = (command: string): string => command.replace(/'[^']*'|\\'/g, ""
 test("a shell reads each sample as it is meant", () => {
   const commands = [
     ...Object.values(keySamples(KEY, MAIL)),
-    ...Object.values(keySamples({ ...KEY, kind: "PUBLIC" }, MAIL)),
+    ...Object.values(keySamples({ ...KEY, scope: "CONTACTS" }, MAIL)),
+    ...Object.values(keySamples({ ...KEY, kind: "PUBLIC", scope: null }, MAIL)),
     sendSamples(MAIL)["curl"] ?? "",
   ];
-  expect(commands).toHaveLength(4);
+  expect(commands).toHaveLength(5);
   for (const command of commands) {
     expect(unquoted(command)).not.toMatch(/[?*[\]$&;<>(){}`"#~!]/);
     const { words } = readCommand(command);
@@ -37,6 +38,18 @@ test("a shell reads each sample as it is meant", () => {
     if (words.includes("-d")) expect(body).toContain(MAIL.to);
     if (words.includes("-d")) expect(() => JSON.parse(body ?? "")).not.toThrow();
   }
+});
+
+test("the samples of a key only do what it may", () => {
+  const namesOf = (scope: "SEND" | "READ" | "CONTACTS") =>
+    Object.keys(keySamples({ ...KEY, scope }, MAIL));
+  expect([namesOf("SEND"), namesOf("READ"), namesOf("CONTACTS")]).toEqual([
+    ["Send a mail"],
+    ["Test the key"],
+    ["Save a contact"],
+  ]);
+  const smtp = keySamples({ kind: "SMTP", scope: "SEND", text: "smtp_x" }, MAIL);
+  expect(smtp["SMTP settings"]).toContain("Password  smtp_x\nFrom      hi@a.example");
 });
 
 test("the sample for SMTP sends the address as it is", () => {

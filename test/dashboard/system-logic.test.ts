@@ -14,6 +14,7 @@ const finding = (level: Finding["level"], what = "a"): Finding => ({
   what,
   finding: "b",
   fix: null,
+  page: null,
 });
 
 test("failures are first, and the order within a level stays", () => {

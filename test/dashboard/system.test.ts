@@ -28,34 +28,60 @@ const SICK = {
     inProgress: 1,
     oldestDueAt: "2026-01-02T10:00:00.000Z",
     stalledSeconds: 600,
+    heldSince: null,
   },
   pausedSites: [{ name: "example.net", until: "2099-01-02T10:00:00.000Z" }],
+  backup: {
+    folder: "/backup",
+    keep: 7,
+    isRunning: false,
+    nextAt: "2099-01-03T03:17:00.000Z",
+    last: {
+      name: "mailstead-1a2b3c4d-20260102T031700Z",
+      createdAt: "2026-01-02T03:17:00.000Z",
+      verifiedAt: "2026-01-02T03:18:00.000Z",
+      bytes: 21_900_000,
+      sha256: "0",
+    },
+    failure: { at: "2026-01-02T09:00:00.000Z", error: "the disk is full" },
+  },
   checks: {
     checkedAt: "2026-01-02T10:00:00.000Z",
     isRunning: false,
     findings: [
-      { level: "ok", what: "clock", finding: "is correct", fix: null },
+      { level: "ok", what: "clock", finding: "is correct", fix: null, page: null },
       {
         level: "fail",
         what: "port 25",
         finding: "no server answers on it",
         fix: "ask the provider of this machine to open the port",
+        page: null,
       },
-      { level: "warn", what: "disk", finding: "has 420 MB left", fix: "make the disk larger" },
+      {
+        level: "warn",
+        what: "reports of Amazon SES",
+        finding: "its bounces, complaints and deliveries are not counted here",
+        fix: "set up its webhooks, as docs/relay-reports.md says",
+        page: "relay-reports",
+      },
     ],
   },
 };
 const RUNNING = { ...SICK, checks: { checkedAt: null, isRunning: true, findings: [] } };
+const HELD = { ...SICK, queue: { ...SICK.queue, heldSince: "2026-01-02T10:00:00.000Z" } };
 const MOVING = { ...SICK, queue: { ...SICK.queue, waiting: 7, stalledSeconds: 0 } };
 /** Not the page, whose address ends in the same way. */
 const API = (url: URL) => url.pathname === "/system";
+
+const RELEASE = (url: URL) => url.pathname === "/system/queue/release";
+const BACKUPS = (url: URL) => url.pathname === "/system/backups";
 
 describe("the page of the installation", () => {
   pageTest(
     "can be tried again, follows the checks and the queue, and names problems first",
     async () => {
-      const opened = await open("/account", "owner");
-      const { page, problems } = opened;
+      const { page, problems, discard } = await open("/account", "owner");
+      await page.clock.install();
       let answer: object | null = null;
       await page.route(API, (route) =>
         route.fulfill(
@@ -69,24 +95,46 @@ describe("the page of the installation", () => {
       await page.getByRole("button", { name: "Try again" }).click();
       await page.getByText("The checks are running…").waitFor();
       answer = SICK;
+      await page.clock.fastForward(2_000);
       await page.getByText("1 problem and 1 warning in 3 checks.").waitFor();
       const shown = await page.locator(".system-finding strong").allInnerTexts();
-      expect(shown).toEqual(["Port 25", "Disk", "Clock"]);
+      expect(shown).toEqual(["Port 25", "Reports of Amazon SES", "Clock"]);
+      const link = page.getByRole("link", { name: "Open Relay reports" });
+      expect(await link.getAttribute("href")).toMatch(/\/app\/p\/[^/]+\/relay-reports$/);
       await page.getByText("Due mail has not moved for 10 minutes.").waitFor();
       await page.getByText("12,431 emails").waitFor();
       await page.getByText("420.0 MB").waitFor();
       await page.getByText("5.4 GB").waitFor();
+      await page.getByText("21.9 MB, encrypted and verified").waitFor();
+      await page.getByText(": The disk is full.").waitFor();
+      await page.route(BACKUPS, (route) => route.fulfill({ status: 204 }));
+      const started = page.waitForRequest((request) => request.url().endsWith("/system/backups"));
+      await page.getByRole("button", { name: "Run now" }).click();
+      expect((await started).method()).toBe("POST");
+      await page.unroute(BACKUPS);
+      answer = HELD;
+      await page.clock.fastForward(5_000);
+      await page.getByText(/The queue is held since .*: no mail and no webhook leaves/).waitFor();
+      await page.route(RELEASE, (route) => route.fulfill({ status: 204 }));
+      await page.getByRole("button", { name: "Release the queue" }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByText("12,431 emails may leave").waitFor();
       answer = MOVING;
+      await dialog.getByRole("button", { name: "Release the queue" }).click();
+      await dialog.waitFor({ state: "hidden" });
+      await page.unroute(RELEASE);
+      await page.clock.fastForward(5_000);
       await page.getByText("7 emails").waitFor();
       await page.getByText("Moving", { exact: true }).waitFor();
       expect(await page.getByRole("button", { name: "Check again" }).isEnabled()).toBe(true);
       await page.unroute(API);
+      await page.clock.fastForward(5_000);
       await page.getByText("0 emails").first().waitFor();
       await page.getByText("Captured: no mail leaves this server").waitFor();
       await page.getByText(/Checked/).waitFor();
       await page.getByRole("button", { name: "Check again" }).click();
       expect(problems.filter((problem) => !problem.includes("status of 500"))).toEqual([]);
-      await opened.close();
+      await discard();
     },
   );
 

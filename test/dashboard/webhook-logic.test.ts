@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { matches, matchText, patternsOf } from "../../src/dashboard/pages/webhooks/patterns.ts";
 import { requestText } from "../../src/dashboard/pages/webhooks/request-text.ts";
+import { verifySamples } from "../../src/dashboard/pages/webhooks/samples.ts";
 import { readWebhookSearch } from "../../src/dashboard/pages/webhooks/search.ts";
 import {
   eventsText,
@@ -43,6 +44,17 @@ describe("the sentence about the matches", () => {
   ])("%j of %j", (patterns, names, expected) => {
     expect(matchText(patterns, names)).toBe(expected);
   });
+});
+
+test.each([
+  ["MAILSTEAD", "standardwebhooks", "svix-id"],
+  ["RESEND", "svix-id", "standardwebhooks"],
+] as const)("the code that checks a request of the form %s names %s", (shape, named, absent) => {
+  for (const sample of Object.values(verifySamples("whsec_x", shape))) {
+    expect(sample).toContain(named);
+    expect(sample).not.toContain(absent);
+    expect(sample).toContain('"whsec_x"');
+  }
 });
 
 const DELIVERY = {

@@ -2,6 +2,7 @@
 
 import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
 import { createDatabaseReader, createDirectReader, isEndOfReads } from "../../src/db/reader.ts";
 import { manualClock } from "../support/clock.ts";
 import { migratedFile } from "../support/database.ts";
@@ -50,6 +51,16 @@ async function withLockedTable() {
   closers.push(unlock);
   return { ...world, unlock };
 }
+
+/** The number of threads of this process that the program has started. */
+const workers = () =>
+  readdirSync("/proc/self/task").filter((id) => {
+    try {
+      return readFileSync(`/proc/self/task/${id}/comm`, "utf8") === "Worker\n";
+    } catch {
+      return false; // It ended meanwhile.
+    }
+  }).length;
 
 const query = (sql: string, ...values: (string | number)[]) => ({ sql, values });
 const endless = query(
@@ -145,6 +156,19 @@ test("a page and its total are of the same moment, and a short first page counts
   expect(await find(10, 10)).toMatchObject({ total: 30 });
   expect(await find(50, 50)).toMatchObject({ total: 30 });
   expect(await find(50, 0)).toMatchObject({ total: 30 });
+});
+
+test("a thread without a read ends after a minute, and the next read starts another one", async () => {
+  const { db, clock, reader } = inFile();
+  await reader.find(7, all);
+  clock.advance(59_999);
+  await reader.find(7, all);
+  clock.advance(59_999);
+  const withThread = workers();
+  clock.advance(1);
+  await waitUntil(() => workers() < withThread);
+  db.sqlite.run("DELETE FROM things WHERE seq > 10");
+  expect((await reader.find(7, all)).rows).toEqual([[10]]);
 });
 
 test("one project does not take all threads, and projects take turns", async () => {

@@ -326,6 +326,27 @@ describe("a tally", () => {
     expect(written.at(-1)).toEqual(["x", 1]);
   });
 
+  test("may have an effect after the commit", async () => {
+    const seen: string[][] = [];
+    const counted = writer.tally<string>((key) => {
+      insert(key);
+      writer.afterCommit(() => void seen.push(names()));
+    });
+    await Promise.all(
+      [1, 2].map((amount) =>
+        writer
+          .write(() => {
+            counted.add("z", amount);
+            if (amount === 2) throw new Error("is undone");
+          })
+          .catch(() => {}),
+      ),
+    );
+    expect(seen).toEqual([["z"]]);
+    await writer.write(() => insert("a"));
+    expect(seen).toHaveLength(1);
+  });
+
   test("returns the amounts added so far in the transaction, and 0 after its end", async () => {
     const pending: number[] = [];
     const writes = [1, 2].map((amount) =>
@@ -491,6 +512,46 @@ describe("when the storage refuses", () => {
     for (let i = 0; i < 3; i++) await writer.write(() => insert(String(i)));
     const messages = lines.map((line) => Object(JSON.parse(line)).message);
     expect(messages).toEqual(["storage refuses writes", "storage accepts writes again"]);
+  });
+});
+
+describe("a commit requested inside a change", () => {
+  test("is in the same transaction, after the changes that waited before it", async () => {
+    let inner: Promise<unknown> | undefined;
+    const outer = writer.write(() => {
+      inner = writer.commit(() => insert(`after ${names().join()}`));
+      return insert("outer");
+    });
+    const other = writer.write(() => insert("other"));
+    expect(await outer).toBe("outer");
+    expect(names()).toEqual(["outer", "other", "after outer,other"]);
+    expect(await inner).toMatchObject({ value: "after outer,other" });
+    await other;
+  });
+
+  test("is not undone with that change", async () => {
+    let inner: Promise<unknown> | undefined;
+    const outer = writer.write(() => {
+      inner = writer.commit(() => insert("inner"));
+      insert("outer");
+      throw new Error("refused");
+    });
+    expect(outer).rejects.toThrow("refused");
+    await inner;
+    expect(names()).toEqual(["inner"]);
+  });
+
+  test("is refused if the storage refuses the transaction", async () => {
+    let inner: Promise<unknown> = Promise.resolve();
+    const outer = writer.write(() => {
+      inner = outcome(writer.commit(() => insert("inner")));
+      db.sqlite.run("PRAGMA query_only = ON");
+      insert("outer");
+    });
+    expect(await outcome(outer)).toEqual(unavailable);
+    expect(await inner).toEqual(unavailable);
+    db.sqlite.run("PRAGMA query_only = OFF");
+    expect(names()).toEqual([]);
   });
 });
 

@@ -23,6 +23,14 @@ function setUp() {
   const free = () => 10 - state.used - state.reserve;
   const guard = createDescriptorGuard({
     clock,
+    every(ms, run) {
+      let cancel = clock.after(ms, next);
+      function next() {
+        cancel = clock.after(ms, next);
+        run();
+      }
+      return () => cancel();
+    },
     log: createLog({ level: "debug", format: "text", write: (line) => lines.push(line) }),
     reserve: {
       acquire() {

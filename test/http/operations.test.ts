@@ -37,7 +37,7 @@ async function serve(operation: Operation) {
   const { http } = createHttpServer(app, {
     modules: [moduleOf(app, noun)],
     signInPath: async () => null,
-    readiness: async () => ({ isReady: true }),
+    readiness: async () => ({ isReady: true, isQueueHeld: false }),
     readMetrics: () => [],
   });
   const key = await app.writer.write(() => {

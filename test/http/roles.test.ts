@@ -9,6 +9,8 @@ import { openApiDocument } from "../support/openapi.ts";
 let t: TestApp;
 beforeAll(async () => {
   t = await testApp();
+  // The first request to a route would compile its handler.
+  for (const route of t.app.http.routes) route.compile();
 });
 afterAll(() => t.close());
 

@@ -188,7 +188,7 @@ describe("a method that a route does not have", () => {
     const wrong: unknown[] = [];
     for (const [path, methods] of routes()) {
       for (const method of METHODS) {
-        if (methods.has(method) || (method === "OPTIONS" && path === "/v1/track")) continue;
+        if (methods.has(method) || (method === "OPTIONS" && path.endsWith("/v1/track"))) continue;
         const answer = await t.call(method, path, undefined, { key: null });
         const allowed = answer.headers.get("allow")?.split(", ").sort().join();
         if (answer.status === 405 && allowed === [...methods].sort().join()) continue;
@@ -198,9 +198,12 @@ describe("a method that a route does not have", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("never gets 405 if the route has the method", async () => {
+  test.each([
+    ["reads", (method: string) => method === "GET" || method === "HEAD"],
+    ["changes", (method: string) => method !== "GET" && method !== "HEAD"],
+  ])("never gets 405 if the route has the method: %s", async (_, isMeant) => {
     for (const [path, methods] of routes()) {
-      for (const method of methods) {
+      for (const method of [...methods].filter(isMeant)) {
         const { status } = await t.call(method, path, undefined, { key: null });
         expect([method, path, status === 405]).toEqual([method, path, false]);
       }
@@ -271,6 +274,7 @@ describe("an error", () => {
     now: () => 0,
     elapsed: () => 0,
     projectOf: () => null,
+    isHttpsOnly: () => false,
     beginWork: () => {},
     onAnswered: () => {},
   });

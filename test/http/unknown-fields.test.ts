@@ -23,20 +23,18 @@ const REFUSED: [path: string, valid: object, fields: Record<string, string>][] =
     "/v1/send",
     MAIL,
     {
-      cc: "each recipient gets a mail of its own",
-      bcc: "not supported",
-      Cc: "not supported",
-      text: "text part is made from body",
-      TextBody: "text part",
+      Cc: "use cc",
+      bccAddresses: "use bcc",
+      TextBody: "use text",
+      ampHtml: "not supported",
       html: "use body",
       HtmlBody: "use body",
-      replyTo: "use reply",
-      reply_to: "use reply",
-      ReplyTo: "use reply",
-      scheduledAt: "scheduledFor of POST /campaigns",
-      send_at: "scheduledFor of POST /campaigns",
-      scheduledFor: "scheduledFor of POST /campaigns",
-      tags: "not supported",
+      reply_to: "use replyTo",
+      ReplyTo: "use replyTo",
+      replyToList: "use replyTo",
+      send_at: "use scheduledAt",
+      scheduledFor: "use scheduledAt",
+      emailTags: "use tags",
       variables: "use data",
       dynamic_template_data: "use data",
       template_id: "use template",
@@ -164,7 +162,7 @@ describe("a field that would change what is sent is refused:", () => {
 
 /** Names of Resend, SendGrid, Postmark, Mailgun, SES, Brevo, Mailjet, SparkPost, Plunk and listmonk, and their kind. */
 const SENDING_NAMES = `
-  cc bcc ccAddresses bccAddresses toAddresses cc_recipients ccList Bcc[] extraTo additionalRecipients
+  ccAddresses bccAddresses toAddresses cc_recipients ccList Bcc[] extraTo additionalRecipients
   dryRun dry_run dryrun test testMode test_mode isTest testing sandbox sandboxMode simulate o:testmode
   draft previewOnly validateOnly
   expiresAt expires_at ttl sendAt send_at sendat sendLater deliverAfter deliveryTime delay delaySeconds
@@ -173,12 +171,12 @@ const SENDING_NAMES = `
   inline inlineImages inlineCss inline_css file attachFiles attachmentUrl images
   personalizations personalizationData substitutions substitution_data mergeVars merge_vars
   recipientVariables vars custom_args customData content htmlContent html HtmlBody html_body body_html
-  bodyText text textContent plainText markdown ampHtml amp mjml template_id templateId templateVersion
+  bodyText textContent plainText markdown ampHtml amp mjml template_id templateId templateVersion
   templateLanguage templateAlias TemplateModel TemplateData ConfigurationSetName category categories
-  metadata Metadata tags Tag trackOpens TrackOpens track_links TrackLinks trackClicks click_tracking
+  metadata Metadata Tag trackOpens TrackOpens track_links TrackLinks trackClicks click_tracking
   openTracking tracking_settings o:tracking utmCampaign googleAnalytics unsubscribeUrl unsubscribeGroup
   asm listUnsubscribe suppressionGroup bypassListManagement bypass_unsubscribe skipSuppression
-  priority importance messageStream ipPool ip_pool_name sendingDomain dkim returnPath
+  importance xPriority messageStream ipPool ip_pool_name sendingDomain dkim returnPath
   EndpointId FromEmailAddress fromEmailAddressIdentityArn language locale timezone version variant
   batchId webhookUrl callbackUrl notifyUrl footer previewText preheader subject_line messageVersions
   campaignId campaign_id campaignName audience segmentId segment_id excludeSegments excludeContacts
@@ -249,8 +247,8 @@ describe("a name that may mean an effect is refused, also of a service that no t
   test("the message lists the names that the endpoint has", async () => {
     const answer = await t.call("POST", "/v1/send", { ...MAIL, dryRun: true });
     expect(answer.at("error.errors.0.message")).toBe(
-      "is not supported; the fields are to, subject, body, template, from, name, reply, subscribed, " +
-        "data, headers, attachments",
+      "is not supported; the fields are to, cc, bcc, subject, body, text, template, from, name, " +
+        "replyTo, reply, subscribed, data, scheduledAt, tags, priority, headers, attachments",
     );
     expect((await t.call("GET", "/contacts?email=a@x.test")).at("error.errors.0.message")).toBe(
       "is not supported; the parameters are limit, cursor, subscribed, search, data, sort, order",
@@ -261,7 +259,7 @@ describe("a name that may mean an effect is refused, also of a service that no t
 test("a parameter of a list that may mean a filter or an order is refused", async () => {
   const lists: Record<string, string> = {
     "/emails":
-      "search email recipient q tag createdAt created_at created_after sentAt sort order sort_by state " +
+      "search email recipient q tags createdAt created_at created_after sentAt sort order sort_by state " +
       "fromDate startDate begin_time contact_id to[] status[] filter[status] subject__contains id " +
       "messageId template_id campaign bounced opened type",
     "/contacts":

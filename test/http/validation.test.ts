@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
+import { Nullable } from "../../src/http/envelope.ts";
+import { PATTERN_TEXT } from "../../src/http/field-messages.ts";
 import {
   ensureChecks,
   fieldErrors,
@@ -111,6 +113,16 @@ describe("reports the violations of a schema:", () => {
       expect(found.map(({ field, code }): Violation => [field, code])).toEqual(violations);
     });
   }
+
+  test("say in words what a pattern demands", () => {
+    const pattern = { pattern: "^[a-z]+$", [PATTERN_TEXT]: "must have small letters" };
+    const Text = Input({ a: Type.String(pattern), b: Nullable(Type.String(pattern)) });
+    const found = fieldErrors(Text, { a: "A", b: "B" });
+    expect(found.map(({ field, message }) => `${field} ${message}`)).toEqual([
+      "a must have small letters",
+      "b must have small letters",
+    ]);
+  });
 
   test("one per field, and at most a hundred", () => {
     const Numbers = Type.Array(Type.Number({ minimum: 5, multipleOf: 2 }));
@@ -264,11 +276,11 @@ describe("reports every violation of a body at once, also of rules that the sche
       [
         ["attachments.0", "invalid_type"],
         ["attachments.1.filename", "required"],
-        ["attachments.1.content", "required"],
         ["attachments.2.filename", "too_small"],
         ["attachments.2.content", "invalid_type"],
         ["attachments.3.contentId", "invalid_format"],
         ["attachments.3.disposition", "invalid_value"],
+        ["attachments.1.content", "required"],
         ["attachments.3.content", "invalid_format"],
         ["attachments.3.contentType", "invalid_format"],
         ["attachments.4.contentId", "required"],
@@ -314,6 +326,11 @@ describe("reports every violation of a body at once, also of rules that the sche
       "from: is required when no template is used",
       "/v1/send",
       { to: "a@b.co", subject: "s", body: "b" },
+    ],
+    [
+      "body: is required when no template is used, unless there is a text",
+      "/v1/send",
+      { to: "a@b.co", from: "a@b.co", subject: "s" },
     ],
     ["to: is required (and 3 more)", "/v1/send", {}],
     ["to: must have at least one item", "/v1/send", { ...inline, to: [] }],

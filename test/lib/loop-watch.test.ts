@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createLoopWatch } from "../../src/lib/loop-watch.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { threadCpuMs } from "../../src/lib/thread-cpu.ts";
@@ -10,6 +10,7 @@ function watched() {
   let now = 1_000;
   let cpu = 0;
   let tick = () => {};
+  let tickMs = 0;
   const lines: unknown[] = [];
   const watch = createLoopWatch({
     log: createLog({
@@ -20,10 +21,12 @@ function watched() {
     }),
     elapsed: () => now,
     cpuMs: () => cpu,
-    every: (_, run) => {
+    every: (ms, run) => {
       tick = run;
+      tickMs = ms;
       return () => {
         tick = () => {};
+        tickMs = 0;
       };
     },
   });
@@ -37,6 +40,8 @@ function watched() {
       cpu += cpuMs;
     },
     tick: () => tick(),
+    /** Interval of the timer. */
+    tickMs: () => tickMs,
   };
 }
 
@@ -141,6 +146,80 @@ test("the report has cumulative buckets and the maximum of the last ten minutes"
   watch.stop();
   pass(11 * 60_000, 0);
   expect(watch.report().recentMaxMs).toBe(0);
+});
+
+describe("an idle thread", () => {
+  /** A watchdog of a thread that has used less than a twentieth of its processor since the last tick. */
+  function idle() {
+    const test = watched();
+    test.pass(20, 0.9);
+    test.tick();
+    return test;
+  }
+
+  test("is looked at every 100 ms", () => {
+    const { lines, pass, tick, tickMs } = idle();
+    expect(tickMs()).toBe(100);
+    pass(100, 4.9);
+    tick();
+    expect(tickMs()).toBe(100);
+    expect(lines).toEqual([]);
+  });
+
+  test("is looked at every 20 ms again when it has used the processor", () => {
+    const { pass, tick, tickMs } = idle();
+    pass(100, 5);
+    tick();
+    expect(tickMs()).toBe(20);
+    pass(20, 1);
+    tick();
+    expect(tickMs()).toBe(20);
+  });
+
+  test("times a piece of work from its beginning", () => {
+    const { watch, lines, pass, tick, tickMs } = idle();
+    pass(90, 0);
+    watch.begin("route", "GET /contacts");
+    expect(tickMs()).toBe(20);
+    pass(71);
+    tick();
+    expect(lines).toMatchObject([{ ms: 51, route: "GET /contacts", workMs: 71 }]);
+    expect(tickMs()).toBe(20);
+  });
+
+  test("is not held by a piece of work that ends before the next tick", () => {
+    const { watch, lines, pass, tick, tickMs } = idle();
+    watch.begin("job", "clock");
+    pass(20, 0.5);
+    tick();
+    expect(tickMs()).toBe(20);
+    pass(20, 0.5);
+    tick();
+    expect(tickMs()).toBe(100);
+    expect(lines).toEqual([]);
+  });
+
+  test("is noticed when work without a name holds it", () => {
+    const { lines, pass, tick } = idle();
+    pass(151);
+    tick();
+    expect(lines).toMatchObject([{ message: "event loop held", ms: 51, cpuMs: 151 }]);
+  });
+
+  test("is noticed when such work ends with the beginning of another one, which is not blamed", () => {
+    const { watch, lines, pass } = idle();
+    pass(151);
+    watch.begin("route", "GET /contacts");
+    expect(lines).toMatchObject([{ message: "event loop held", ms: 51 }]);
+    expect(lines[0]).not.toHaveProperty("route");
+  });
+
+  test("gets no timer from work that begins after the stop", () => {
+    const { watch, tickMs } = idle();
+    watch.stop();
+    watch.begin("write", "transaction");
+    expect(tickMs()).toBe(0);
+  });
 });
 
 test("many pieces of work in one hold use limited memory", () => {

@@ -413,8 +413,10 @@ describe("DELETE /contacts/{id}", () => {
     const answer = await t.call("POST", "/v1/send", {
       ...mail,
       to: ["ada@example.com", "bob@example.com"],
+      scheduledAt: new Date(t.clock.now() + 60_000).toISOString(),
     });
     await t.call("DELETE", `/contacts/${answer.text("emails.0.contact.id")}`);
+    t.clock.advance(60_000);
     await t.deliver();
     const statuses = [];
     for (const email of listAt(answer.body, "emails")) {

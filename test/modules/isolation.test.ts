@@ -41,6 +41,10 @@ beforeAll(async () => {
   ids["inboxes"] = await t.create("/inboxes", { name: "mine" }, "data.id");
   const webhook = { url: "https://hooks.example.com/", events: ["bought"] };
   ids["webhooks"] = await t.create("/webhooks", webhook, "data.id");
+  const relay = { provider: "MAILGUN" };
+  ids["report-sources"] = await t.create("/report-sources", relay, "data.id");
+  const mailbox = { protocol: "IMAP", host: "imap.acme.test", username: "a", password: "b" };
+  ids["report-mailboxes"] = await t.create("/report-mailboxes", mailbox, "data.id");
   const event = { email: ADA, event: "bought" };
   ids["events"] = await t.create("/v1/track", event, "data.event");
   const bulk = { action: "unsubscribe", ids: ["none"] };
@@ -58,12 +62,16 @@ const BODIES: Record<string, unknown> = {
   "POST /contacts/import/{id}/run": {},
   "PATCH /templates/{id}": { name: "mine" },
   "PATCH /layouts/{id}": { name: "mine" },
+  "PATCH /emails/{id}": { scheduledAt: "2026-03-09T10:00:00Z" },
   "POST /templates/{id}/test": { to: "me@example.com" },
   "POST /templates/{id}/preview": {},
   "PATCH /segments/{id}": { name: "mine" },
   "POST /segments/{id}/members": { emails: [ADA], createMissing: true },
   "DELETE /segments/{id}/members": { emails: [ADA] },
   "PATCH /webhooks/{id}": { enabled: false },
+  "PATCH /report-sources/{id}": { signingKey: "key" },
+  "POST /report-sources/{id}/test": { url: "https://mail.example.com/" },
+  "PATCH /report-mailboxes/{id}": { name: "mine" },
   "PATCH /workflows/{id}": { name: "mine" },
   "POST /workflows/{id}/steps": { ...step("end", "EXIT"), after: "wait" },
   "PATCH /workflows/{id}/steps/{stepId}": { name: "mine" },
@@ -88,6 +96,7 @@ const CODES: Record<string, string> = {
   "inbound-routes": "INBOUND_ROUTE_NOT_FOUND",
   "received-mails": "RECEIVED_MAIL_NOT_FOUND",
   inboxes: "INBOX_NOT_FOUND",
+  "report-mailboxes": "REPORT_MAILBOX_NOT_FOUND",
 };
 
 type Operation = { method: string; path: string; kind: string };

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import { simpleParser } from "mailparser";
 import type { Config } from "../../src/config/settings.ts";
 import { createReader } from "../../src/events/reader.ts";
 import { removeOldData, type RetentionDays } from "../../src/modules/retention.ts";
@@ -156,7 +157,8 @@ describe("bodies", () => {
     const id = await accept();
     await t.deliver();
     expect(bodies()).toEqual([GONE, KEPT]);
-    expect((await t.call("GET", `/emails/${id}/raw`)).text("")).toContain("<p>Hello Ada</p>");
+    const raw = (await t.call("GET", `/emails/${id}/raw`)).text("");
+    expect((await simpleParser(raw)).html).toContain("<p>Hello Ada</p>");
   });
 
   test("of later mails are removed while an older mail is queued", async () => {
@@ -348,7 +350,7 @@ describe("a round of purges", () => {
     expect(await step()).toBe(false);
     expect(t.countRows("captured_messages")).toBe(1);
     t.clock.advance(1);
-    await step();
+    await purge();
     expect(t.countRows("captured_messages")).toBe(0);
   });
 

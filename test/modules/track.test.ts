@@ -39,6 +39,7 @@ describe("POST /v1/track", () => {
       contactId: contact,
       contactEmail: ada,
       emailId: null,
+      emailTags: null,
     });
   });
 
@@ -59,6 +60,17 @@ describe("POST /v1/track", () => {
     expect(await subscribed()).toBe(true);
     await track({ subscribed: false });
     expect(await subscribed()).toBe(false);
+  });
+
+  test("sets the subscription of a new contact only, if existing ones are to be preserved", async () => {
+    async function subscriptionAfter(email: string, given: object): Promise<unknown> {
+      const answer = await track({ email, preserveExistingSubscription: true, ...given });
+      return (await t.call("GET", `/contacts/${answer.text("data.contact")}`)).at("subscribed");
+    }
+    expect(await subscriptionAfter("ada@x.io", { subscribed: false })).toBe(false);
+    expect(await subscriptionAfter("ada@x.io", { subscribed: true })).toBe(false);
+    expect(await subscriptionAfter("bob@x.io", {})).toBe(true);
+    expect(await subscriptionAfter("bob@x.io", { subscribed: false })).toBe(true);
   });
 
   test("records two events of one contact for two spellings of its address", async () => {

@@ -51,7 +51,7 @@ test.each(senders)(
     transport.answer = ACCEPTED;
     a.t.clock.advance(DAY);
     await waitUntil(() => transport.handed.length === 2);
-    const to = transport.handed.map(({ dispatch }) => dispatch.envelope.to);
+    const to = transport.handed.map(({ object }) => object.envelope.to);
     expect(to).toEqual([OLD, type === "MARKETING" ? NEW : OLD]);
   },
 );

@@ -5,6 +5,7 @@
  * suppressed (docs/delivery.md#R1, docs/delivery.md#S3).
  */
 
+import { sendOne } from "../../src/outbox/outcome.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { DirectTransport } from "../../src/outbox/transports/direct.ts";
 import { DEFAULT_TIMEOUTS } from "../../src/protocols/smtp/timeouts.ts";
@@ -212,9 +213,9 @@ describe("every fault, from the request to the record", () => {
     const cases = await startServers(cellsOf("body"));
     let ended = 0;
     const sending = cases.map(({ to }) =>
-      transport
-        .send({ envelope: { from: "a@sender.test", to }, message })
-        .finally(() => void ended++),
+      sendOne(transport, { envelope: { from: "a@sender.test", to }, message }).finally(
+        () => void ended++,
+      ),
     );
     // The silent server is the only one left.
     const hangs = () => cases.some(({ host }) => host.hanging === 1);

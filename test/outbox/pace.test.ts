@@ -23,9 +23,9 @@ async function advance(clock: ManualClock, ms: number): Promise<void> {
   }
 }
 
-function paced(options: { ratePerSecond: number; concurrency?: number }) {
+function paced(options: { ratePerSecond: number }) {
   const clock = manualClock();
-  return { clock, pace: createPace({ concurrency: 20, clock, ...options }) };
+  return { clock, pace: createPace({ clock, ...options }) };
 }
 
 /** Runs `count` tasks; returns the monotonic times at which they start. */
@@ -51,7 +51,7 @@ function runTask(pace: Pace, task: () => Promise<unknown>, urgency?: number): Pr
       ended();
       resolve();
     };
-    pace.run((ended) => void task().finally(() => end(ended)), urgency);
+    pace((ended) => void task().finally(() => end(ended)), urgency);
   });
 }
 
@@ -158,20 +158,12 @@ describe("the rate", () => {
   });
 
   test("counts starts, so slow tasks that end together do not cause a burst", async () => {
-    const { pace, clock } = paced({ ratePerSecond: 10, concurrency: 5 });
+    const { pace, clock } = paced({ ratePerSecond: 10 });
     const task = () => new Promise<void>((resolve) => clock.after(400, resolve));
     const starts = startsOf({ pace, clock }, 40, task);
     await advance(clock, 6 * SECOND_MS);
     expect(starts).toHaveLength(40);
     expect(mostInAnySecond(starts)).toBeLessThanOrEqual(10);
-  });
-
-  test("of zero means no limit", async () => {
-    const { pace, clock } = paced({ ratePerSecond: 0 });
-    const starts = startsOf({ pace, clock }, 1000);
-    for (let i = 0; i < 200; i++) await settle();
-    expect(starts).toHaveLength(1000);
-    expect(clock.elapsed()).toBe(0);
   });
 
   test("lets an urgent task start before others that came earlier and wait", async () => {
@@ -229,7 +221,7 @@ describe("random arrivals, urgencies, durations and late timers", () => {
       ...clock,
       after: (delayMs: number, run: () => void) => clock.after(delayMs + lateMs(), run),
     };
-    const pace = createPace({ ratePerSecond: rate, concurrency: 20, clock: late });
+    const pace = createPace({ ratePerSecond: rate, clock: late });
     const arrived: { urgency: number; arrivedAt: number; startedAt: number }[] = [];
     const starts: typeof arrived = [];
 
@@ -237,7 +229,7 @@ describe("random arrivals, urgencies, durations and late timers", () => {
       const mail = { urgency: random() < 0.2 ? 1 : 0, arrivedAt: clock.elapsed(), startedAt: -1 };
       arrived.push(mail);
       const taskMs = random() < 0.1 ? random() * 700 : random() * 20;
-      pace.run((ended) => {
+      pace((ended) => {
         mail.startedAt = clock.elapsed();
         starts.push(mail);
         clock.after(taskMs, ended);
@@ -284,72 +276,5 @@ describe("random arrivals, urgencies, durations and late timers", () => {
         );
       expect(overtaken).toBeUndefined();
     });
-  });
-});
-
-describe("the concurrency", () => {
-  test("lets at most `concurrency` tasks be under way at once", async () => {
-    const { pace, clock } = paced({ ratePerSecond: 0, concurrency: 3 });
-    const ends: (() => void)[] = [];
-    const task = () => new Promise<void>((resolve) => ends.push(resolve));
-    const starts = startsOf({ pace, clock }, 5, task);
-    expect(starts).toHaveLength(3);
-    ends[0]?.();
-    await settle();
-    expect(starts).toHaveLength(4);
-  });
-
-  test("is not exceeded when the pause of the rate ends", async () => {
-    const { pace, clock } = paced({ ratePerSecond: 14, concurrency: 3 });
-    const ends: (() => void)[] = [];
-    const task = () => new Promise<void>((resolve) => ends.push(resolve));
-    const starts = startsOf({ pace, clock }, 5, task);
-    await advance(clock, 5_000);
-    expect(starts).toHaveLength(3);
-    ends[0]?.();
-    await settle();
-    expect(starts).toHaveLength(4);
-  });
-});
-
-describe("a task", () => {
-  test("counts as under way until it calls its end", async () => {
-    const { pace, clock } = paced({ ratePerSecond: 100, concurrency: 1 });
-    let end = () => {};
-    const started: string[] = [];
-    pace.run((ended) => {
-      started.push("first");
-      end = ended;
-    });
-    pace.run(() => void started.push("second"));
-    await advance(clock, SECOND_MS);
-    expect(started).toEqual(["first"]);
-    end();
-    await advance(clock, SECOND_MS);
-    expect(started).toEqual(["first", "second"]);
-  });
-});
-
-describe("the prefetch", () => {
-  test.each([
-    [0, 20, 10],
-    [0, 1, 1],
-    [14, 20, 5],
-    [1, 20, 1],
-    [0.1, 20, 1],
-    [1000, 20, 10],
-    [14, 2, 1],
-  ])("at rate %d and concurrency %d is %d mails", (ratePerSecond, concurrency, prefetch) => {
-    expect(paced({ ratePerSecond, concurrency }).pace.prefetchLimit(0)).toBe(prefetch);
-  });
-
-  test("grows by as many mails as start while one is prepared", () => {
-    const { pace } = paced({ ratePerSecond: 14, concurrency: 50 });
-    expect([0, 500, 1_000].map(pace.prefetchLimit)).toEqual([5, 12, 19]);
-  });
-
-  test("is `maxPrefetch` without a rate limit", () => {
-    const options = { ratePerSecond: 0, concurrency: 50, maxPrefetch: 50, clock: manualClock() };
-    expect(createPace(options).prefetchLimit(0)).toBe(50);
   });
 });

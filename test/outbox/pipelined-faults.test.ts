@@ -40,7 +40,6 @@ beforeAll(async () => {
     relay: { host: "127.0.0.1", port: server.port, tls: "none" },
     hostname: "sender.test",
     concurrency: CONNECTIONS,
-    pipelinesMails: true,
     clock,
     log: silentLog,
   });

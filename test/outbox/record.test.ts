@@ -1,8 +1,9 @@
+import { compactJson } from "../../src/protocols/smtp/conversation.ts";
 import { describe, expect, test } from "bun:test";
 import { createUsageCounter } from "../../src/db/usage-counter.ts";
 import type { Writer } from "../../src/db/writer.ts";
-import type { Verdict } from "../../src/outbox/attempt.ts";
-import type { LeasedMail } from "../../src/outbox/lease-rows.ts";
+import type { Verdict } from "../../src/outbox/outcome.ts";
+import type { LeasedMail } from "../../src/outbox/lane/rows.ts";
 import { type Busy, deferWithoutSlot } from "../../src/outbox/outcome.ts";
 import type { Conversation } from "../../src/protocols/smtp/conversation.ts";
 import { createRecordOutcome } from "../../src/outbox/record.ts";
@@ -92,7 +93,7 @@ function settling(outbox: ReturnType<typeof openOutbox>) {
   });
   return {
     settle: (mail: LeasedMail, verdict: Verdict, now = NOW) =>
-      settle({ mail, verdict, startedAt: STARTED, durationMs: 250, now }),
+      settle({ mail, verdict, subject: null, startedAt: STARTED, durationMs: 250, now }),
   };
 }
 
@@ -115,7 +116,7 @@ describe("the verdict of an attempt sets state, attempt and event:", () => {
         outcome: "accepted",
         class: "accepted",
         reason: null,
-        conversations: JSON.stringify(conversations),
+        conversations: compactJson(conversations),
       },
     ]);
     expect(outbox.events()).toEqual([

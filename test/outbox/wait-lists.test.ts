@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from "bun:test";
 import type { Busy, Slot } from "../../src/outbox/outcome.ts";
-import { createLeaseQueue, type LeaseQueue } from "../../src/outbox/lease.ts";
-import type { Lease } from "../../src/outbox/lease-rows.ts";
+import { createLeaseQueue, type LeaseQueue } from "../../src/outbox/lane/queue.ts";
+import type { Lease } from "../../src/outbox/lane/rows.ts";
 import { domainOf } from "../../src/protocols/mime/address.ts";
 import { openOutbox, type Outbox } from "../support/outbox.ts";
 

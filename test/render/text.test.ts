@@ -65,12 +65,11 @@ describe("htmlToText converts", () => {
     test(what, () => expect(htmlToText(html)).toBe(text));
   }
 
-  test("lines longer than 78 characters by wrapping, but never wraps a URL", () => {
-    const url = `https://x.example/${"a".repeat(100)}`;
-    const lines = htmlToText(`<p>${"word ".repeat(100)}<a href="${url}">x</a></p>`).split("\n");
-    const words = lines.filter((line) => !line.includes("http"));
-    expect(Math.max(...words.map((line) => line.length))).toBeLessThanOrEqual(78);
-    expect(lines.join("\n")).toContain(`[${url}]`);
+  test("a paragraph to one line of any length, also in lists and quotes", () => {
+    const words = "word ".repeat(100).trim();
+    expect(htmlToText(`<p>${words}</p><p>x</p>`)).toBe(`${words}\n\nx`);
+    expect(htmlToText(`<ul><li>${words}<br>x</li></ul>`)).toBe(`* ${words}\n   x`);
+    expect(htmlToText(`<blockquote>${words}<br>x</blockquote>`)).toBe(`> ${words}\n> x`);
   });
 });
 

@@ -14,6 +14,7 @@ import { openDatabase } from "../../src/db/open.ts";
 import { CAMPAIGN_STATUSES } from "../../src/db/schema/campaigns.ts";
 import { EMAIL_SOURCES, EMAIL_STATUSES } from "../../src/db/schema/emails.ts";
 import { silentLog } from "../../src/lib/log.ts";
+import { listKeys } from "../../src/modules/keys.ts";
 import { readResponse, type TestResponse } from "../support/app.ts";
 import { mailstead } from "../support/command-line.ts";
 import { manualClock } from "../support/clock.ts";
@@ -61,6 +62,16 @@ test("the counters of the demonstration equal its rows", () => {
 test("mailstead check finds no fault in it", async () => {
   const { code, json } = await mailstead(["check", "--data", folder, "--json"]);
   expect([code, valueAt(json, "failed")]).toEqual([0, 0]);
+});
+
+test("exactly the keys that were used have requests, and none was used in the future", () => {
+  const keys = listKeys(app.app, 1);
+  const used = keys.filter(({ lastUsedAt }) => lastUsedAt !== null && lastUsedAt <= UNTIL_MS);
+  const unused = keys.filter(({ lastUsedAt }) => lastUsedAt === null);
+  expect(used.length).toBeGreaterThan(4);
+  expect(used.every(({ uses }) => Object.keys(uses).length > 0)).toBe(true);
+  expect(unused.map(({ uses }) => uses)).toEqual([{}, {}]);
+  expect(used.length + unused.length).toBe(keys.length);
 });
 
 test.each(EMAIL_STATUSES)("it has emails with the status %s", async (status) => {

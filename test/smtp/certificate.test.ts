@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
-import { createCertificateFiles, selfSignedCertificate } from "../../src/smtp/certificate.ts";
+import { createCertificateFiles, selfSignedCertificate } from "../../src/tls/certificate.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { captureApp } from "../support/capture.ts";
 import type { RawSmtp } from "../support/smtp-client.ts";
@@ -78,6 +78,7 @@ describe("files of a certificate", () => {
     const folder = temporaryFolder();
     const files = writeCertificate(folder, "one.test");
     const source = createCertificateFiles(files, silentLog);
+    expect(source.load().cert).toBe(files.text);
     expect(source.reload()).toBeNull();
     rmSync(files.key);
     expect(source.reload()).toBeNull();

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { Socket } from "node:net";
-import { createClientSockets } from "../../src/smtp/client-sockets.ts";
+import { createClientSockets } from "../../src/smtp/network-counts.ts";
 
 function socketFrom(address: string): Socket {
   const socket = new Socket();

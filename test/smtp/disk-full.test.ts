@@ -96,12 +96,18 @@ test("a message whose index cannot be stored does not keep others out of the lis
   t.db.sqlite.run(`CREATE TRIGGER refuse BEFORE INSERT ON inbox_texts WHEN new.subject = 'faulty'
     BEGIN SELECT RAISE(ABORT, 'refused'); END`);
   const [first, second] = [await t.connect(), await t.connect()];
+  // A message with this field is parsed after it was answered.
   await Promise.all([
+    sendRaw(first, "X-Tags: a\r\nSubject: faulty\r\n\r\nx"),
+    sendRaw(second, "X-Tags: a\r\nSubject: good\r\n\r\nx"),
+  ]);
+  const states = (await t.caught()).map(({ subject, state }) => `${state} ${subject}`);
+  expect(states.toSorted()).toEqual(["PARSED good", "UNREADABLE "]);
+  const replies = await Promise.all([
     sendRaw(first, "Subject: faulty\r\n\r\nx"),
     sendRaw(second, "Subject: good\r\n\r\nx"),
   ]);
-  const states = (await t.caught()).map(({ subject, state }) => `${state} ${subject}`);
-  expect(states.toSorted()).toEqual(["PARSED good", "UNREADABLE faulty"]);
+  expect(replies.map((reply) => reply.slice(0, 3))).toEqual(["452", "250"]);
   for (const client of [first, second]) client.end();
   t.db.sqlite.run("DROP TRIGGER refuse");
 });

@@ -33,7 +33,7 @@ async function forward(message: string | Uint8Array, { from = "ada@example.net",
   expect(t.transport.handed).toHaveLength(1);
   const [handed] = t.transport.handed.splice(0);
   if (handed === undefined) throw new Error("nothing left");
-  const { envelope, isEightBit, message: bytes } = handed.dispatch;
+  const { envelope, isEightBit, message: bytes } = handed.object;
   return { envelope, isEightBit, message: Buffer.from(bytes).toString("latin1") };
 }
 
@@ -78,7 +78,7 @@ describe("a forwarded mail", () => {
     expect(message).not.toContain("DKIM-Signature");
     await t.sent("x@example.net", { from: "hello@keys.test" });
     const [own] = t.transport.handed;
-    expect(Buffer.from(own?.dispatch.message ?? []).toString()).toContain("DKIM-Signature");
+    expect(Buffer.from(own?.object.message ?? []).toString()).toContain("DKIM-Signature");
   });
 
   test("with 8-bit text needs a server that takes it", async () => {
@@ -115,7 +115,7 @@ describe("a forwarded mail", () => {
     const { dot } = await t.submit(mail(HEAD), { to: [TO, "other@in.acme.test"] });
     expect(dot).toBe("250 2.0.0 Ok: received");
     await t.deliver();
-    expect(t.transport.handed.map(({ dispatch }) => dispatch.envelope.to)).toEqual([TARGET]);
+    expect(t.transport.handed.map(({ object }) => object.envelope.to)).toEqual([TARGET]);
   });
 });
 
@@ -229,9 +229,9 @@ test("a storage quota that is reached during the copy puts the sender off, and n
   await full.route(TO, TARGET);
   full.db.sqlite.run("UPDATE project_usage SET stored_bytes = ?", [14 * 1024 * 1024]);
   const before = [full.countRows("messages"), full.countRows("message_pieces")];
-  // The message fits into the share of received mail, and its copy does not fit into the quota, because
-  // its text is random.
-  const body = randomBytes(2_400_000).toString("base64").replace(/.{76}/g, "$&\n");
+  // The message fits into the share of received mail. The first piece of its copy reaches the quota,
+  // because its text is random, and the second one is refused.
+  const body = randomBytes(1_000_000).toString("base64").replace(/.{76}/g, "$&\n");
   expect((await full.submit(mail(HEAD, body), { to: [TO] })).dot).toBe(
     "452 4.3.1 A quota of the recipient is reached, try again later",
   );
@@ -239,6 +239,6 @@ test("a storage quota that is reached during the copy puts the sender off, and n
   expect(after).toEqual(before);
   expect([full.countRows("received_mails"), full.countRows("received_pieces")]).toEqual([0, 0]);
   full.db.sqlite.run("UPDATE project_usage SET stored_bytes = 0");
-  expect((await full.submit(mail(HEAD), { to: [TO] })).dot).toStartWith("250 ");
+  expect((await full.submit(mail(HEAD, body), { to: [TO] })).dot).toStartWith("250 ");
   await full.close();
 });

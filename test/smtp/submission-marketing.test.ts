@@ -69,7 +69,7 @@ describe("X-Mailstead-Tracking: on", () => {
     expect(mail?.html).toBe(`${BODY}\n`);
   });
 
-  test("keeps attachments, images, Reply-To and the thread", async () => {
+  test("keeps attachments, images, Reply-To, the thread and the priority", async () => {
     setTracking("DISABLED");
     const type = 'Content-Type: multipart/related; boundary="x"';
     const part = (head: string, text: string) => `--x\r\n${head}\r\n\r\n${text}\r\n`;
@@ -81,6 +81,7 @@ describe("X-Mailstead-Tracking: on", () => {
     const more = [
       "Reply-To: =?utf-8?Q?Hilfe=2C_f=C3=BCr_alle?= <help@acme.test>",
       "In-Reply-To: <1@x.example>",
+      "x-priority: 1 (Highest)",
     ];
     await submit([FIELDS, "MIME-Version: 1.0", type, ...more, "X-Mailstead-Tracking: on"], body);
     const [mail] = await sent();
@@ -95,6 +96,24 @@ describe("X-Mailstead-Tracking: on", () => {
     ]);
     expect(mail?.replyTo?.value).toEqual([{ name: "Hilfe, für alle", address: "help@acme.test" }]);
     expect(mail?.inReplyTo).toBe("<1@x.example>");
+    expect(mail?.headers.get("priority")).toBe("high");
+  });
+
+  test("keeps a text part of its own and all addresses for replies", async () => {
+    setTracking("ENABLED");
+    const type = 'Content-Type: multipart/alternative; boundary="x"';
+    const body =
+      "--x\r\nContent-Type: text/plain\r\n\r\nMy {{ text }}\r\n" +
+      "--x\r\nContent-Type: text/html\r\n\r\n<p>My HTML</p>\r\n--x--\r\n";
+    const reply = 'Reply-To: "A, B" <a@acme.test>, c@acme.test';
+    await submit([FIELDS, "MIME-Version: 1.0", type, reply, "X-Mailstead-Tracking: on"], body);
+    const [mail] = await sent();
+    expect(mail?.text?.trimEnd()).toBe("My {{ text }}");
+    expect(mail?.html).toContain("My HTML");
+    expect(mail?.replyTo?.value).toEqual([
+      { name: "A, B", address: "a@acme.test" },
+      { name: "", address: "c@acme.test" },
+    ]);
   });
 
   test("a plain text becomes HTML", async () => {

@@ -88,7 +88,7 @@ test("the return path is ours, whatever MAIL FROM says", async () => {
   expect(await submit()).toStartWith("250 ");
   await server.deliver();
   client.end();
-  const [before, after] = transport.handed.map(({ dispatch }) => dispatch.envelope.from);
+  const [before, after] = transport.handed.map(({ object }) => object.envelope.from);
   expect(before).toBe("a@acme.test");
   expect(after).toMatch(/^b\+[a-z2-7]{45}@bounce\.acme\.test$/);
 });

@@ -35,7 +35,7 @@ async function received(type: "MARKETING" | "TRANSACTIONAL" = "MARKETING") {
   const mail = { to, template: made, subscribed: true };
   const id = await t.create("/v1/send", mail, "data.emails.0.email");
   await t.deliver();
-  const { message } = t.transport.handed.at(-1)?.dispatch ?? { message: Buffer.alloc(0) };
+  const { message } = t.transport.handed.at(-1)?.object ?? { message: Buffer.alloc(0) };
   const [head = ""] = Buffer.from(message).toString("latin1").split("\r\n\r\n", 1);
   const unfolded = head.replaceAll(/\r\n[ \t]+/g, " ");
   const field = /^List-Unsubscribe: (.*)$/m.exec(unfolded)?.[1]?.trim() ?? null;

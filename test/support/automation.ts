@@ -133,7 +133,8 @@ function withAutomation(t: TestApp) {
     mails: (): string[] =>
       t.db.sqlite
         .query<{ mail: string }, [number]>(
-          `SELECT coalesce(to_address, 'nobody') || ' ' || subject || ' ' || status AS mail
+          `SELECT coalesce(to_address, 'nobody') || ' ' || subject ||
+             iif(status = 'SUPPRESSED', ' SUPPRESSED', '') AS mail
            FROM emails WHERE source = 'WORKFLOW' AND project_seq = ? ORDER BY seq`,
         )
         .all(t.project.seq)

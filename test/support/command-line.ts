@@ -21,8 +21,8 @@ export type Ran = {
 type Options = {
   env?: Io["env"];
   cwd?: string;
-  /** The text on standard input. */
-  stdin?: string;
+  /** The text on standard input, or a stream that stays open. */
+  stdin?: string | ReadableStream<Uint8Array>;
 };
 
 /** Runs a command and waits for its end. */
@@ -110,7 +110,10 @@ export function testStreams({ env = {}, cwd = tmpdir(), stdin = "" }: Options = 
     },
   });
   const io: Io = {
-    stdin: { isTerminal: false, stream: () => new Blob([stdin]).stream() },
+    stdin: {
+      isTerminal: false,
+      stream: () => (typeof stdin === "string" ? new Blob([stdin]).stream() : stdin),
+    },
     stdout: outputTo("stdout"),
     stderr: outputTo("stderr"),
     env,
@@ -120,7 +123,7 @@ export function testStreams({ env = {}, cwd = tmpdir(), stdin = "" }: Options = 
     onEnd: (cleanUp) => void cleanUps.push(cleanUp),
     // The test runner fails a test with an error that nothing handled.
     onUnhandledError() {},
-    releaseMemory() {},
+    endStart() {},
     async kill() {
       written.isKilled = true;
     },

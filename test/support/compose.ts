@@ -6,7 +6,6 @@ import {
   type MailRow,
   type Prepared,
 } from "../../src/outbox/compose/prepare.ts";
-import { silentLog } from "../../src/lib/log.ts";
 import type { Busy } from "../../src/outbox/outcome.ts";
 import { readPrivateKey } from "../../src/protocols/dkim/keys.ts";
 import type { Signer } from "../../src/protocols/dkim/sign.ts";
@@ -55,6 +54,9 @@ export function mailRow(rest: Partial<MailRow> = {}): MailRow {
     attachments: [],
     submitted: null,
     utm: null,
+    groupId: null,
+    text: null,
+    recipients: null,
     ...rest,
   };
 }
@@ -93,7 +95,6 @@ export function testPreparation(rest: { renderLimitMs?: number } = {}) {
   return createPreparation({
     keys: TOKEN_KEYS,
     templateCache: templateCache({ maxEntries: 100, maxBytes: 1_000_000 }),
-    log: silentLog,
     ...rest,
   });
 }

@@ -113,10 +113,14 @@ export function openData(server: Pick<Dashboard, "info">): Database {
   return db;
 }
 
-/** No user has settings, and all have entered their password just now. */
+/**
+ * No user has settings, and all have entered their password just now. Accepted invitations are
+ * forgotten, because an address may be invited only 20 times a day.
+ */
 function resetUsers(server: Dashboard): void {
   using db = openData(server);
   db.run("UPDATE users SET preferences = '{}'");
+  db.run("DELETE FROM user_tokens WHERE kind = 'INVITATION' AND used_at IS NOT NULL");
   db.run("UPDATE user_sessions SET confirmed_at = ?", [Date.now()]);
 }
 

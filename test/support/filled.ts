@@ -1,7 +1,6 @@
 /** Fills an application with data of every kind, through its API, as a month of use does. */
 
 import type { Outcome } from "../../src/outbox/outcome.ts";
-import type { Dispatch } from "../../src/protocols/smtp/dispatch.ts";
 import { FASTEST_PERSON_MS } from "../../src/modules/tracking/machines.ts";
 import type { Db } from "../../src/db/open.ts";
 import { type TestApp, testApp } from "./app.ts";
@@ -9,7 +8,7 @@ import { waitUntil, settleEventLoop } from "./eventually.ts";
 import { BROWSER, received } from "./mailing.ts";
 import { drawImage } from "./images.ts";
 import { signIn } from "./session.ts";
-import { ACCEPTED, DEFERRED, testTransport } from "./transport.ts";
+import { ACCEPTED, DEFERRED, type HandedMail, testTransport } from "./transport.ts";
 import { startWebServer } from "./web-server.ts";
 import { processReport } from "../../src/modules/bounces/bounces.ts";
 
@@ -32,8 +31,8 @@ const OUTCOMES: Readonly<Record<string, Outcome>> = {
   direct: { ...ACCEPTED, kind: "accepted", class: "accepted", final: true },
 };
 
-function outcomeOf({ envelope }: Dispatch): Outcome {
-  return OUTCOMES[envelope.to.split(/[-@]/)[0] ?? ""] ?? ACCEPTED;
+function outcomeOf(mail: HandedMail | undefined): Outcome {
+  return OUTCOMES[mail?.object.envelope.to.split(/[-@]/)[0] ?? ""] ?? ACCEPTED;
 }
 
 /** Fills the database and closes the application on it. */
@@ -42,10 +41,7 @@ export async function fillDatabase(db: Db, folder: string): Promise<void> {
     answer: ({ path }) => ({ status: path === "/gone" ? 500 : 200, body: "{}" }),
   });
   const transport = testTransport();
-  transport.hand = (dispatch) => {
-    transport.handed.push({ dispatch, end: () => {}, fail: () => {} });
-    return Promise.resolve(outcomeOf(dispatch));
-  };
+  transport.answer = () => outcomeOf(transport.handed.at(-1));
   const t = await testApp({
     db,
     folder,
@@ -66,10 +62,10 @@ export async function fillDatabase(db: Db, folder: string): Promise<void> {
   }
 }
 
-function rawOf(handed: readonly { dispatch: Dispatch }[], to: string): string {
-  const mail = handed.findLast(({ dispatch }) => dispatch.envelope.to === to);
+function rawOf(handed: readonly HandedMail[], to: string): string {
+  const mail = handed.findLast(({ object }) => object.envelope.to === to);
   if (mail === undefined) throw new Error(`no mail to ${to}`);
-  return Buffer.from(mail.dispatch.message).toString();
+  return Buffer.from(mail.object.message).toString();
 }
 
 async function use(t: TestApp, origin: string, raw: (to: string) => string): Promise<void> {

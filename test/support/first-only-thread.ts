@@ -1,7 +1,6 @@
 /** A thread that prepares the first mail of each batch only, like one that has used up its slice. */
 
 import { parentPort, workerData } from "node:worker_threads";
-import { silentLog } from "../../src/lib/log.ts";
 import { createPreparation } from "../../src/outbox/compose/prepare.ts";
 import {
   createBatchReader,
@@ -17,7 +16,6 @@ const preparation = createPreparation({
   keys,
   renderLimitMs,
   templateCache: templateCache({ maxEntries: 10, maxBytes: 1_000_000 }),
-  log: silentLog,
 });
 
 parentPort?.on("message", (batch: ThreadBatch) => {
@@ -25,6 +23,6 @@ parentPort?.on("message", (batch: ThreadBatch) => {
   const prepared = tasks
     .slice(0, 1)
     .map(({ mail, signer }) => preparation.prepareSync(mail, { signer, at: new Date(signedAt) }));
-  parentPort?.postMessage(writeResults(prepared, { slow: [], warnings: [] }), []);
+  parentPort?.postMessage(writeResults(prepared, { slow: [] }), []);
 });
 parentPort?.postMessage({ kind: "up", number: null }, []);

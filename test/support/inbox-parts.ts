@@ -7,6 +7,7 @@ import { inboxLive } from "../../src/modules/inboxes/live/stream.ts";
 import { mailpitSockets } from "../../src/modules/inboxes/mailpit/mailpit.ts";
 import { messageIntake } from "../../src/modules/inboxes/messages/intake.ts";
 import { messageStore } from "../../src/modules/inboxes/messages/store.ts";
+import { inboxRetention } from "../../src/modules/inboxes/retention.ts";
 import { inboxService } from "../../src/modules/inboxes/service.ts";
 import { smtpSessions } from "../../src/modules/inboxes/sessions/service.ts";
 import { inboxWaiters } from "../../src/modules/inboxes/wait/waiters.ts";
@@ -16,6 +17,7 @@ export const inboxParts = (app: App) => ({
   inboxes: inboxService(app),
   indexer: messageIndexer(app),
   intake: messageIntake(app),
+  keepNumber: inboxRetention(app).keepNumber,
   live: inboxLive(app),
   sessions: smtpSessions(app),
   sockets: mailpitSockets(app),

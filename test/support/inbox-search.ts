@@ -5,6 +5,7 @@ import { openDatabase } from "../../src/db/open.ts";
 import { createDirectReader } from "../../src/db/reader.ts";
 import { type Addresses, NO_ADDRESSES } from "../../src/modules/inboxes/messages/record.ts";
 import { createMessageStore } from "../../src/modules/inboxes/messages/store.ts";
+import { createSearchIndex } from "../../src/modules/inboxes/search/index-rows.ts";
 import { searchTextsOf } from "../../src/modules/inboxes/search/fold.ts";
 import { migratedDatabase } from "./database.ts";
 
@@ -92,9 +93,14 @@ export function openInbox(file?: string) {
         ],
         search: texts,
       });
-      store.addToIndex([{ seq, text: texts.text }]);
       if (isRead) store.setRead(seq, true);
       return seq;
+    },
+
+    /** Makes an index of the oldest texts; those after them are outside it. */
+    indexOldest(texts: number): void {
+      db.sqlite.run("INSERT INTO inbox_search (inbox_search) VALUES ('delete-all')");
+      createSearchIndex(db.sqlite).addNext(texts);
     },
 
     close: () => db.sqlite.close(),

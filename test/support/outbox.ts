@@ -3,7 +3,7 @@
 import { migrate } from "../../src/db/migrate.ts";
 import { type Db, openDatabase } from "../../src/db/open.ts";
 import type { EmailStatus } from "../../src/db/schema/emails.ts";
-import { createLoader, type LeasedMail } from "../../src/outbox/lease-rows.ts";
+import { createMailReader, type LeasedMail } from "../../src/outbox/lane/rows.ts";
 import { migratedDatabase } from "./database.ts";
 
 export type Outbox = ReturnType<typeof openOutbox>;
@@ -60,7 +60,7 @@ export function openOutbox(file?: string) {
   db.sqlite.run(
     "INSERT OR IGNORE INTO projects (seq, id, name, created_at) VALUES (1, 'acme', 'acme', 0)",
   );
-  const loadMail = createLoader(db);
+  const readMail = createMailReader(db);
   const insert = (sql: string, values: (string | number | null)[]): number =>
     db.sqlite.query<{ seq: number }, typeof values>(`${sql} RETURNING seq`).get(...values)?.seq ??
     0;
@@ -138,9 +138,9 @@ export function openOutbox(file?: string) {
 
     loaded(seq: number): LeasedMail {
       const { attempts } = this.row(seq);
-      const [mail] = loadMail([{ seq, attempts, dueAt: 0, slot: null, busy: null }]);
-      if (mail === undefined || mail === null) throw new Error(`no email ${seq}`);
-      return mail;
+      const mail = readMail(seq);
+      if (mail === null) throw new Error(`no email ${seq}`);
+      return { ...mail, attempts };
     },
 
     row(seq: number): EmailRow {

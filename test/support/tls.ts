@@ -19,6 +19,8 @@ export type CertificateOptions = {
   /** Validity of the certificate; by default it starts a day ago and ends in a year. */
   validFrom?: Date;
   validTo?: Date;
+  /** The public key that is certified; by default a new one, whose private key is returned. */
+  publicKey?: KeyObject;
 };
 
 const DAY_MS = 86_400_000;
@@ -42,8 +44,11 @@ export function makeCertificate(
   const cert = certificate({
     ...common,
     subject: hosts[0] ?? "none",
-    key: server.publicKey,
-    extensions: [extension(SUBJECT_ALT_NAME, sequence(...hosts.map(generalName)), false)],
+    key: options.publicKey ?? server.publicKey,
+    extensions: [
+      extension(SUBJECT_ALT_NAME, sequence(...hosts.map(generalName)), false),
+      extension(AUTHORITY_KEY_IDENTIFIER, sequence(tlv(0x80, randomBytes(20))), false),
+    ],
   });
   const key = server.privateKey.export({ type: "pkcs8", format: "pem" });
   return { key, cert: pem(cert), ca: pem(ca) };
@@ -79,6 +84,7 @@ const ECDSA_WITH_SHA256 = "2a8648ce3d040302";
 const COMMON_NAME = "550403";
 const BASIC_CONSTRAINTS = "551d13";
 const SUBJECT_ALT_NAME = "551d11";
+const AUTHORITY_KEY_IDENTIFIER = "551d23";
 
 function extension(id: string, value: Buffer, isCritical: boolean): Buffer {
   const critical = isCritical ? [tlv(0x01, Buffer.of(0xff))] : [];

@@ -5,6 +5,7 @@ import type { Db } from "../../../src/db/open.ts";
 import { prepareDomain } from "../../../src/modules/domains/domains.ts";
 import type { EmailStore } from "../../../src/outbox/enqueue.ts";
 import { isRecord } from "../../../src/http/validation.ts";
+import { domainOf } from "../../../src/protocols/mime/address.ts";
 import { stringAt, valueAt } from "../../../test/support/json.ts";
 import type { Api, SetClock } from "./api.ts";
 import { SEGMENTS } from "./campaign-texts.ts";
@@ -83,23 +84,33 @@ function findingsOf(records: unknown, status: string): object[] {
   });
 }
 
+/** Keys of programs, each with what it needs, and the requests of their latest 30 days. */
 export async function addKeys({ app, db, clock, projectSeq, untilMs }: Setting): Promise<void> {
-  const add = (days: number, kind: "SECRET" | "PUBLIC", name: string, expiresAt: number | null) => {
+  type Key = Parameters<typeof createKey>[2];
+  const add = (days: number, name: string, key: Partial<Key>) => {
     clock.set(untilMs - days * DAY_MS);
-    return app.writer.write(() => void createKey(app.app, projectSeq, { kind, name, expiresAt }));
+    const fields = { kind: "SECRET", expiresAt: null, ...key, name } as const;
+    return app.writer.write(() => void createKey(app.app, projectSeq, fields));
   };
-  await add(340, "SECRET", "Shop system", null);
-  await add(330, "PUBLIC", "Website", null);
-  await add(150, "SECRET", "Warehouse", untilMs + 40 * DAY_MS);
-  await add(90, "SECRET", "Agency (ended)", null);
-  await add(60, "SECRET", "Load test", untilMs - 30 * DAY_MS);
+  const domains = [domainOf(ORDERS_SENDER)];
+  await add(340, "Shop system", { scope: "SEND", domains });
+  await add(330, "Website", { kind: "PUBLIC", origins: ["https://harbourbooks.example"] });
+  await add(150, "Warehouse", { expiresAt: untilMs + 40 * DAY_MS, ipRanges: ["203.0.113.0/24"] });
+  await add(120, "Customer database", { scope: "CONTACTS" });
+  await add(90, "Agency (ended)", { scope: "READ" });
+  await add(75, "Blog", { kind: "SMTP", scope: "SEND", domains, ipRanges: ["203.0.113.7"] });
+  await add(60, "Load test", { expiresAt: untilMs - 30 * DAY_MS });
   const { sqlite } = db;
   sqlite.run("UPDATE api_keys SET revoked_at = ? WHERE name = 'Agency (ended)'", [
     untilMs - 20 * DAY_MS,
   ]);
-  sqlite.run("UPDATE api_keys SET last_used_at = ? - seq * 86400000 WHERE name <> 'Load test'", [
-    untilMs,
-  ]);
+  const today = Math.floor(untilMs / DAY_MS);
+  const uses = Array.from({ length: 30 }, (_, n) => [today - n, 90 + ((today - n) % 7) * 12]);
+  sqlite.run(
+    `UPDATE api_keys SET last_used_at = ? - (seq - 2) * 3600000, uses = ?
+     WHERE name IN ('Shop system', 'Website', 'Warehouse', 'Customer database', 'Blog')`,
+    [untilMs, JSON.stringify(Object.fromEntries(uses))],
+  );
 }
 
 /** Creates the templates, and the message that the mails of each share. */

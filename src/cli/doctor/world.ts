@@ -16,7 +16,11 @@ import {
   domainsOfProject,
   recordsOfDomain,
 } from "../../modules/domains/domains.ts";
+import { reportMailboxStates } from "../../modules/report-mailboxes/report-mailboxes.ts";
+import { reportSourceStates } from "../../modules/relay-reports/sources.ts";
+import { backupStateOf } from "../../modules/backups.ts";
 import { listProjects } from "../../modules/projects.ts";
+import { readQueueHold } from "../../outbox/queue-hold.ts";
 import type { Dns } from "../../protocols/dns/client.ts";
 import { checkDns } from "../../modules/domains/dns-check.ts";
 import type { Domain } from "../../modules/domains/model.ts";
@@ -24,6 +28,7 @@ import type { Input } from "../command.ts";
 import { hostInUrl } from "../../installation.ts";
 import { withStore } from "../store.ts";
 import type { Interval, World } from "../../doctor/check.ts";
+import { readAcmeState } from "../../tls/acme-state.ts";
 import { machineWorld } from "../../doctor/probes.ts";
 
 const TIMEOUT_MS = 8_000;
@@ -40,8 +45,14 @@ export function realWorld(given: { input: Input; config: Config; dns: Dns; clock
     metrics: () => readMetrics(config),
     requireReadableKeys: () => withStore(input, async (store) => store.requireReadableKeys()),
     isSameSecret: () => withStore(input, async ({ db, folder }) => isSameSecret(db, folder.secret)),
+    backups: () =>
+      withStore(input, async ({ db, folder }) => backupStateOf(config, db, folder.secret)),
+    queueHeldSince: () => withStore(input, async ({ db }) => readQueueHold(db)),
     logHeldSince: () =>
       withStore(input, async ({ db }) => readInstallationValue(db, "log_held_since")),
+    acme: () => withStore(input, async ({ db, folder }) => readAcmeState(db, folder.secret)),
+    reportSources: () => withStore(input, async (store) => reportSourceStates(store)),
+    reportMailboxes: () => withStore(input, async (store) => reportMailboxStates(store)),
     domains: () => checkDomainsNow(input, dns),
   };
 }

@@ -8,12 +8,14 @@ import type { Input } from "../command.ts";
 const DEFAULT_SERVER = "http://127.0.0.1:8025";
 const PAGE = 100;
 
+export const SERVER_FLAG = {
+  name: "server",
+  placeholder: "URL",
+  help: `The server (default ${DEFAULT_SERVER}); a key may be in MAILSTEAD_API_KEY`,
+};
+
 export const INBOX_FLAGS = [
-  {
-    name: "server",
-    placeholder: "URL",
-    help: `Server of the inbox (default ${DEFAULT_SERVER}); a key may be in MAILSTEAD_API_KEY`,
-  },
+  SERVER_FLAG,
   { name: "inbox", placeholder: "NAME|ID", help: "Inbox (default: the one named “default”)" },
 ];
 
@@ -36,11 +38,17 @@ export type Listed = { id: string; receivedAt: Date; isRead: boolean; sender: st
 
 export type InboxClient = ReturnType<typeof createInboxClient>;
 
-export function createInboxClient({ flags, io }: Input) {
+/** The server that a command calls, and the key for it, which is empty if there is none. */
+export function readServer({ flags, io }: Pick<Input, "flags" | "io">) {
   const server = (flags["server"] ?? DEFAULT_SERVER).replace(/\/$/, "");
+  return { server, key: io.env["MAILSTEAD_API_KEY"] ?? "" };
+}
+
+export function createInboxClient(input: Input) {
+  const { flags } = input;
+  const { server, key } = readServer(input);
   const inbox = encodeURIComponent(flags["inbox"] ?? "default");
   const base = `${server}/inboxes/${inbox}/messages`;
-  const key = io.env["MAILSTEAD_API_KEY"] ?? "";
   const headers: Record<string, string> = key === "" ? {} : { authorization: `Bearer ${key}` };
 
   async function request(url: string, init: RequestInit = { headers }): Promise<Response> {

@@ -22,9 +22,15 @@ export function useDeliveriesKnown(): (counts: { delivered: number }) => boolean
   return ({ delivered }) => UNKNOWN[transport] === undefined || delivered > 0;
 }
 
-/** Who signs the mail, what the relay limits, and how it reports bounces. */
-export const relayFacts = ({ signing, limit, reports }: Relay): [label: string, text: string][] => [
-  ["Signatures", signing],
-  ["Limit", limit],
-  ["Reports", reports],
-];
+/** What the relay needs, who signs the mail, what it limits, and how it reports bounces. */
+export function relayFacts(relay: Relay): [label: string, text: string][] {
+  const { needs, signing, records, limit, reports } = relay;
+  const facts: [string, string][] = [
+    ["Before the first mail", needs],
+    ["Signatures", signing],
+    ["Records it wants", records],
+    ["Limit", limit],
+    ["Reports", reports],
+  ];
+  return facts.filter(([, text]) => text !== "");
+}

@@ -96,6 +96,17 @@ export const campaigns = sqliteTable(
      * all.
      */
     fallbackZone: text("fallback_zone"),
+    /**
+     * The product from which a sent campaign was imported, and its id there; null for the campaigns of
+     * this server. An imported campaign never has mails, recipients or counters here.
+     */
+    importedFrom: text("imported_from"),
+    importedId: text("imported_id"),
+    importedAt: integer("imported_at"),
+    /** When the other product sent it, if it says so. */
+    importedSentAt: integer("imported_sent_at"),
+    /** JSON: the totals that the other product has counted (campaigns/imported-model.ts). */
+    importedCounts: text("imported_counts"),
   },
   (table) => [
     index("campaigns_page").on(table.projectSeq, table.seq),
@@ -111,6 +122,9 @@ export const campaigns = sqliteTable(
     uniqueIndex("campaigns_archive")
       .on(table.projectSeq, table.archiveSlug)
       .where(sql`archive_slug IS NOT NULL`),
+    uniqueIndex("campaigns_imported")
+      .on(table.projectSeq, table.importedFrom, table.importedId)
+      .where(sql`imported_id IS NOT NULL`),
   ],
 );
 

@@ -43,9 +43,17 @@ export const messages = sqliteTable(
     digest: text("digest").notNull(),
     fromAddress: text("from_address").notNull(),
     fromName: text("from_name"),
+    /** Mailboxes as text, separated by commas. */
     replyTo: text("reply_to"),
-    /** Template source of the HTML body. */
+    /** Template source of the HTML body; empty for a message that has only a text. */
     html: text("html").notNull(),
+    /** Template source of the text of a message that has one of its own; null: made from `html`. */
+    text: text("text"),
+    /**
+     * VisibleRecipients (protocols/mime/visible-recipients.ts) of a message that has the same To and Cc in
+     * all its mails; null if each mail names its own recipient alone.
+     */
+    recipients: text("recipients"),
     /** JSON: [name, value][]. */
     headers: text("headers").notNull(),
     /** Marketing mail goes only to subscribed contacts. This is checked again before sending. */
@@ -146,6 +154,15 @@ export const emails = sqliteTable(
     subject: text("subject").notNull(),
     /** JSON object for rendering the body; null if the contact's data at sending time is used. */
     variables: text("variables"),
+    /**
+     * The id of the first copy of its message, from which all copies have their Message-ID; null for a
+     * mail that is no copy of a message to several recipients.
+     */
+    groupId: text("group_id"),
+    /** JSON: object of names and values that the caller chose; null for none. */
+    tags: text("tags"),
+    /** The time that the caller chose for sending; null: at once. Its lifetime begins then. */
+    scheduledAt: integer("scheduled_at"),
     status: text("status", { enum: EMAIL_STATUSES }).notNull(),
     /** 0 transactional, 1 campaign; selects the retry schedule (outbox/retry.ts). */
     priority: integer("priority").notNull(),
@@ -222,11 +239,12 @@ export const capturedMessages = sqliteTable("captured_messages", {
   raw: blob("raw", { mode: "buffer" }).notNull(),
 });
 
-export const REPORT_KINDS = ["BOUNCE", "COMPLAINT"] as const;
+/** DELIVERY is stored only while it is not known that a server accepted the mail. */
+export const REPORT_KINDS = ["BOUNCE", "COMPLAINT", "DELIVERY"] as const;
 
 /**
- * Reports about mails that arrived after a server had accepted them: bounces and complaints. The
- * unique index counts each kind once per mail, however often a report arrives.
+ * Reports about mails that arrived after a server had accepted them: bounces, complaints and
+ * deliveries. The unique index counts each kind once per mail, however often a report arrives.
  */
 export const emailReports = sqliteTable(
   "email_reports",
@@ -237,9 +255,12 @@ export const emailReports = sqliteTable(
       .references(() => emails.seq, { onDelete: "cascade" }),
     kind: text("kind", { enum: REPORT_KINDS }).notNull(),
     receivedAt: integer("received_at").notNull(),
-    /** `standard`, ARF, JMRP, or the kind of server whose words were recognised. */
+    /**
+     * `standard`, ARF, JMRP, the kind of server whose words were recognised, or `webhook` and the
+     * provider that reported it.
+     */
     form: text("form").notNull(),
-    /** Class of the reply (protocols/smtp/reply-classes.ts); null for a complaint. */
+    /** Class of the reply (protocols/smtp/reply-classes.ts); null for other reports than bounces. */
     class: text("class"),
     /** `x.y.z`; null if the report names none. */
     statusCode: text("status_code"),

@@ -1,6 +1,10 @@
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const TRACKING_MODES = ["ENABLED", "MARKETING_ONLY", "DISABLED"] as const;
+/** What a secret key may do (http/scopes.ts). An SMTP password has the scope SEND. */
+export const KEY_SCOPES = ["EVERYTHING", "SEND", "READ", "CONTACTS"] as const;
+export const KEY_KINDS = ["SECRET", "PUBLIC", "SMTP"] as const;
+
 export type TrackingMode = (typeof TRACKING_MODES)[number];
 
 /** Projects (tenants). Other tables refer to `seq`; the API shows `id`. */
@@ -39,12 +43,20 @@ export const apiKeys = sqliteTable("api_keys", {
   projectSeq: integer("project_seq")
     .notNull()
     .references(() => projects.seq),
-  kind: text("kind", { enum: ["SECRET", "PUBLIC"] }).notNull(),
+  kind: text("kind", { enum: KEY_KINDS }).notNull(),
+  /** Without a meaning for public keys. */
+  scope: text("scope", { enum: KEY_SCOPES }).notNull().default("EVERYTHING"),
   name: text("name").notNull(),
   digest: text("digest").notNull().unique(),
   last4: text("last4").notNull(),
   /** Web origins that may use a public key, separated by spaces; empty if all may. */
   origins: text("origins").notNull().default(""),
+  /** Domains of the senders of a key that only sends, separated by spaces; empty for all of the project. */
+  domains: text("domains").notNull().default(""),
+  /** Ranges of the client addresses that may use the key, separated by spaces; empty if all may. */
+  ranges: text("ranges").notNull().default(""),
+  /** Requests of the latest days, by the number of the day since 1970 in UTC. */
+  uses: text("uses", { mode: "json" }).$type<Record<string, number>>().notNull().default({}),
   createdAt: integer("created_at").notNull(),
   lastUsedAt: integer("last_used_at"),
   expiresAt: integer("expires_at"),

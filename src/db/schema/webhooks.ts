@@ -5,6 +5,8 @@ import { projects } from "./projects.ts";
 
 /** FAILING: no success for days. GONE: the receiver answered 410. */
 export const DISABLED_REASONS = ["FAILING", "GONE"] as const;
+/** The form of its requests: MAILSTEAD as in docs/webhooks.md, RESEND as in docs/resend.md. */
+export const WEBHOOK_SHAPES = ["MAILSTEAD", "RESEND"] as const;
 export const DELIVERY_STATUSES = ["PENDING", "SUCCEEDED", "FAILED"] as const;
 
 /** Webhooks: the URLs to which the events of a project are delivered. */
@@ -17,7 +19,8 @@ export const webhooks = sqliteTable(
       .notNull()
       .references(() => projects.seq),
     url: text("url").notNull(),
-    /** JSON array of names and prefixes (modules/webhooks/patterns.ts). */
+    shape: text("shape", { enum: WEBHOOK_SHAPES }).notNull().default("MAILSTEAD"),
+    /** JSON array of names and prefixes (modules/webhooks/patterns.ts); names of Resend for RESEND. */
     events: text("events").notNull(),
     description: text("description"),
     isEnabled: integer("is_enabled", { mode: "boolean" }).notNull(),

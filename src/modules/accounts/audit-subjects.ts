@@ -56,7 +56,8 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
     SELECT address AS label, address, forward_to AS forwardTo
     FROM inbound_routes WHERE ${IN_PROJECT}`),
   key: subject(`
-    SELECT trim(name || ' (…' || last4 || ')') AS label, name, kind, ${flag("revoked_at IS NOT NULL")} AS revoked
+    SELECT trim(name || ' (…' || last4 || ')') AS label, name, kind, scope,
+           domains, ranges AS ipRanges, ${flag("revoked_at IS NOT NULL")} AS revoked
     FROM api_keys WHERE ${IN_PROJECT}`),
   project: subject(`
     SELECT name AS label, name, ${flag("is_enabled")} AS isEnabled, tracking, language,
@@ -77,6 +78,11 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
     SELECT ${MAIL}, preheader, format, type,
            (SELECT l.name FROM layouts l WHERE l.seq = layout_seq) AS layout
     FROM templates WHERE ${IN_PROJECT}`),
+  "report-mailbox": subject(`
+    SELECT name AS label, name, protocol, host, username, folder
+    FROM report_mailboxes WHERE ${IN_PROJECT}`),
+  "report-source": subject(`
+    SELECT name AS label, name, provider FROM report_sources WHERE ${IN_PROJECT}`),
   user: subject(`
     SELECT email AS label, name, ${flag("is_owner")} AS isOwner,
            ${flag("disabled_at IS NOT NULL")} AS isDisabled

@@ -4,6 +4,7 @@
  * validation errors.
  */
 
+import { peerOf, type RequestServer } from "../../http/incoming.ts";
 import { Elysia } from "elysia";
 import type { ReadJson } from "../../http/body.ts";
 import type { clientAddressReader } from "../../http/client-address.ts";
@@ -22,7 +23,7 @@ type Incoming = {
   /** The pattern of the matched route. */
   route: string;
   set: { headers: Record<string, string | number | undefined> };
-  server: { requestIP(request: Request): { address: string } | null } | null;
+  server: RequestServer | null;
 };
 
 type RequestDeps = {
@@ -45,12 +46,12 @@ export function createAccountRequests(deps: RequestDeps) {
 
   function refuseForeign({ request, server }: Incoming): void {
     // Throws for a name of another site that leads to this machine (DNS rebinding).
-    localAccess?.isOpen(request, server?.requestIP(request)?.address ?? null);
+    localAccess?.isOpen(request, peerOf({ request, server }));
     if (request.method !== "GET" && request.method !== "HEAD") requireSameOrigin(request, url);
   }
 
   function sessionOf({ request, server }: Incoming): KnownSession | null {
-    const cookie = cookies.read(request, server?.requestIP(request)?.address ?? null);
+    const cookie = cookies.read(request, peerOf({ request, server }));
     return cookie === null ? null : accounts.findSession(sha256(cookie));
   }
 
@@ -68,7 +69,7 @@ export function createAccountRequests(deps: RequestDeps) {
 
   function contextOf(incoming: Incoming) {
     const { request, set, server } = incoming;
-    const peer = server?.requestIP(request)?.address ?? null;
+    const peer = peerOf({ request, server });
     const client: Client = {
       address: readClientAddress({ peer, forwardedFor: request.headers.get("x-forwarded-for") }),
       userAgent: request.headers.get("user-agent") ?? "",

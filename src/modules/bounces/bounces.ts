@@ -94,7 +94,7 @@ const ReportResult = named(
     },
   },
 );
-type ReportResult = Static<typeof ReportResult>;
+export type ReportResult = Static<typeof ReportResult>;
 
 const ReportQuery = Input({
   recipient: Type.Optional(
@@ -206,41 +206,66 @@ const reportParser = perApp(({ clock, log }: App) => createParser({ clock, log }
 
 const UNREADABLE: Report = { kind: "unknown", clues: null };
 
+type ReportOrigin = {
+  /** Only mails of this project count. */
+  projectSeq?: number;
+  /** The address of the client that sent the report, if the project is not known. */
+  peer?: string;
+};
+
+/** A report that was read: about no mail that counts, or with the change that stores its effect. */
+type PreparedReport =
+  { isMatched: false; result: ReportResult } | { isMatched: true; store: () => ReportResult };
+
 /**
  * Reads a report and stores its effect. `recipient` is the address to which it was sent, if it is
- * known. With `projectSeq`, only mails of that project count; otherwise `peer` is the address of the
- * client that sent it. Throws only if the storage fails.
+ * known. Throws only if the storage fails.
  */
 export async function processReport(
   app: App,
   raw: Uint8Array,
   recipient: string | null,
-  { projectSeq, peer = "" }: { projectSeq?: number; peer?: string } = {},
+  origin: ReportOrigin = {},
 ): Promise<ReportResult> {
+  const prepared = await prepareReport(app, { raw, recipient }, origin);
+  return prepared.isMatched ? app.writer.write<ReportResult>(prepared.store) : prepared.result;
+}
+
+/** Reads a report and finds its mail; stores nothing. */
+export async function prepareReport(
+  app: App,
+  { raw, recipient }: { raw: Uint8Array; recipient: string | null },
+  { projectSeq, peer = "" }: ReportOrigin,
+): Promise<PreparedReport> {
   if (recipient !== null && isUnsubscribeForm(recipient)) {
-    return unsubscribe(app, recipient, projectSeq);
+    return prepareUnsubscribe(app, recipient, projectSeq);
   }
   const sender = projectSeq === undefined ? clientNetwork(peer) : senderOfProject(projectSeq);
   const report = (await reportParser(app).report(raw, sender)) ?? UNREADABLE;
-  if (report.clues === null) return resultOf(report.kind, null);
+  if (report.clues === null) return unmatched(report.kind);
   const mail = findMailOfReport(app, { ...report.clues, recipient, projectSeq });
   const isOfProject = projectSeq === undefined || mail?.projectSeq === projectSeq;
-  if (mail === null || !isOfProject) return resultOf(report.kind, null);
-  return app.writer.write<ReportResult>(() =>
+  if (mail === null || !isOfProject) return unmatched(report.kind);
+  const store = () =>
     report.complaint === null
       ? applyDelivery(app, mail, report.delivery)
-      : applyComplaint(app, mail, report.complaint),
-  );
+      : applyComplaint(app, mail, report.complaint);
+  return { isMatched: true, store };
 }
 
 /** Every mail to the address of an unsubscription unsubscribes, so its content is not read. */
-async function unsubscribe(app: App, address: string, projectSeq?: number): Promise<ReportResult> {
+function prepareUnsubscribe(app: App, address: string, projectSeq?: number): PreparedReport {
   const id = openUnsubscribeAddress(app.linkKey, address);
   const mail = id === null ? null : findReportedMail(app, id);
   const isOfProject = projectSeq === undefined || mail?.projectSeq === projectSeq;
-  if (mail === null || !isOfProject) return resultOf("unsubscribe", null);
-  return app.writer.write<ReportResult>(() => applyUnsubscribe(app, mail));
+  if (mail === null || !isOfProject) return unmatched("unsubscribe");
+  return { isMatched: true, store: () => applyUnsubscribe(app, mail) };
 }
+
+const unmatched = (kind: ReportKind): PreparedReport => ({
+  isMatched: false,
+  result: resultOf(kind, null),
+});
 
 const DAY_MS = 24 * 60 * 60_000;
 /** A report for a mail that was accepted earlier is refused by SMTP. */
@@ -253,23 +278,21 @@ const MAX_AGE_MS = 30 * DAY_MS;
  */
 export function isReportAddress(app: App, address: string): boolean {
   if (isUnsubscribeForm(address)) {
-    return isAtHostOf(app, openUnsubscribeAddress(app.linkKey, address), address);
+    const mail = reportedMail(app, openUnsubscribeAddress(app.linkKey, address));
+    return isAtHostOf(mail, address);
   }
-  const id = openReturnPath(app.returnPathKey, address);
-  if (id === null || app.clock.now() - acceptedAt(id) > MAX_AGE_MS) return false;
-  return isAtHostOf(app, id, address);
+  const mail = reportedMail(app, openReturnPath(app.returnPathKey, address));
+  if (mail === null || app.clock.now() - mail.acceptedAt > MAX_AGE_MS) return false;
+  return isAtHostOf(mail, address);
 }
+
+const reportedMail = (app: App, id: string | null): ReportedMail | null =>
+  id === null ? null : findReportedMail(app, id);
 
 /** A signed address is valid only at the host for which it was made. */
-function isAtHostOf(app: App, id: string | null, address: string): boolean {
-  const mail = id === null ? null : findReportedMail(app, id);
+function isAtHostOf(mail: ReportedMail | null, address: string): boolean {
   if (mail === null) return false;
   return domainOf(address).toLowerCase() === bounceHostOf(domainOf(mail.fromAddress)).toLowerCase();
-}
-
-/** The time in an id (RFC 9562 §5.7). */
-function acceptedAt(id: string): number {
-  return parseInt(id.replaceAll("-", "").slice(0, 12), 16);
 }
 
 /** Part of a change: stores a bounce, or does nothing for a delay or a confirmation. */
@@ -301,7 +324,11 @@ const COMPLAINTS: ReadonlySet<string> = new Set([
 ]);
 
 /** Part of a change: stores a complaint, unsubscribes the contact and suppresses its address. */
-function applyComplaint(app: App, mail: ReportedMail, complaint: Complaint): ReportResult {
+export function applyComplaint(
+  app: App,
+  mail: ReportedMail,
+  complaint: Pick<Complaint, "feedbackType" | "userAgent" | "excerpt"> & { form: string },
+): ReportResult {
   const result = resultOf("complaint", mail);
   const { feedbackType, form, userAgent, excerpt } = complaint;
   if (!COMPLAINTS.has(feedbackType)) return result;
@@ -320,12 +347,12 @@ function applyComplaint(app: App, mail: ReportedMail, complaint: Complaint): Rep
 }
 
 /** Part of a change: a contact that is not subscribed stays as it is. */
-function applyUnsubscribe(app: App, mail: ReportedMail): ReportResult {
+export function applyUnsubscribe(app: App, mail: ReportedMail, via = "mail"): ReportResult {
   const result = resultOf("unsubscribe", mail);
   const contacts = contactService(app);
   const contact = contacts.findRecipient(mail);
   if (contact === null || !contact.isSubscribed) return result;
-  contacts.setSubscription(contact, false, { emailSeq: mail.seq, data: { via: "mail" } });
+  contacts.setSubscription(contact, false, { emailSeq: mail.seq, data: { via } });
   return { ...result, effect: "unsubscribed" };
 }
 

@@ -4,7 +4,8 @@
  * 1. The signed address to which the report was sent (outbox/return-path.ts).
  * 2. The ENVID, which is the id of the email.
  * 3. The Message-ID of the returned message. A submitted message has one of its own, which all its
- *    mails share, so the recipient of the report must be that of the mail, and only one may match.
+ *    mails share, as copies of one message do, so the recipient of the report must be that of the mail,
+ *    and only one may match.
  * 4. Our header, `X-Mailstead-ID`, or the signed link in List-Unsubscribe.
  *
  * Ids are random, so only who had the mail in hand knows one; a signature proves the others.
@@ -12,6 +13,7 @@
 
 import type { App } from "../../core/app.ts";
 import {
+  findCopyTo,
   findReportedMail,
   findSubmittedMails,
   type ReportedMail,
@@ -62,7 +64,7 @@ export function findMailOfReport(app: App, clues: ReportClues): ReportedMail | n
   return (
     (recipient === null ? byHeader(app, fields) : null) ??
     findId(app, envelopeId) ??
-    byMessageId(app, original.messageIds) ??
+    byMessageId(app, original.messageIds, addressesIn(clues)) ??
     bySubmittedId(app, clues) ??
     findId(app, original.ownId) ??
     byUnsubscribeLink(app, original.listUnsubscribe)
@@ -85,25 +87,41 @@ function byHeader(app: App, fields: readonly ReadField[]): ReportedMail | null {
   return null;
 }
 
-function byMessageId(app: App, messageIds: readonly string[]): ReportedMail | null {
+function byMessageId(
+  app: App,
+  messageIds: readonly string[],
+  addresses: readonly string[],
+): ReportedMail | null {
   for (const messageId of messageIds) {
     const mail = findId(app, MESSAGE_ID.exec(messageId)?.[1] ?? null);
     if (mail === null) continue;
     const expected = messageIdOf(mail.id, mail.fromAddress);
-    if (expected.toLowerCase() === messageId.toLowerCase()) return mail;
+    if (expected.toLowerCase() !== messageId.toLowerCase()) continue;
+    const found = mail.groupId === null ? mail : copyIn(app, mail.groupId, addresses);
+    if (found !== null) return found;
   }
   return null;
 }
 
-/** Null if several mails match, for instance of two projects. */
-function bySubmittedId(
-  app: App,
-  { original, recipients, projectSeq }: ReportClues,
-): ReportedMail | null {
-  const addresses = recipients.slice(0, MAX_RECIPIENTS).flatMap((recipient) => {
+/** The only copy of a message that went to one of the addresses. */
+function copyIn(app: App, groupId: string, addresses: readonly string[]): ReportedMail | null {
+  const found = addresses.flatMap((address) => findCopyTo(app, groupId, address) ?? []);
+  const [mail = null, ...others] = found;
+  return others.every(({ seq }) => seq === mail?.seq) ? mail : null;
+}
+
+/** The recipients that a report names, as their addresses are stored. */
+function addressesIn({ recipients }: ReportClues): string[] {
+  return recipients.slice(0, MAX_RECIPIENTS).flatMap((recipient) => {
     const parsed = parseAddress(recipient);
     return parsed.ok ? [parsed.address] : [];
   });
+}
+
+/** Null if several mails match, for instance of two projects. */
+function bySubmittedId(app: App, clues: ReportClues): ReportedMail | null {
+  const { original, projectSeq } = clues;
+  const addresses = addressesIn(clues);
   const found = original.messageIds.flatMap((messageId) =>
     addresses.flatMap((address) => findSubmittedMails(app, messageId, address)),
   );

@@ -5,16 +5,19 @@
  * per recipient is written (expand.ts), while the outbox already sends the first of them; events of
  * these mails update its counters and may pause it (event-handlers.ts, stats.ts, render-cost.ts); the
  * runner finishes it when no mail is left. Its statistics are read at any time (report.ts,
- * recipients.ts).
+ * recipients.ts). What another product has sent is stored beside them (imported.ts).
  */
 
 import type { App } from "../../core/app.ts";
 import { eventLog } from "../../events/log.ts";
+import { operationRoutes } from "../../http/operations.ts";
 import { perApp } from "../../lib/per-app.ts";
+import { admissionOf } from "../admission.ts";
 import type { Module } from "../module.ts";
 import { campaignActionRoutes } from "./action-routes.ts";
 import { archivePages } from "./archive-pages.ts";
 import { campaignHandlers } from "./event-handlers.ts";
+import { campaignImportOperations } from "./imported.ts";
 import { campaignReportRoutes } from "./report-routes.ts";
 import { campaignRoutes } from "./routes.ts";
 import { campaignRunner } from "./runner.ts";
@@ -39,6 +42,7 @@ export const campaignModule = perApp((app: App): Module => {
       campaignActionRoutes(app),
       campaignReportRoutes(app),
       rehearsalRoutes(app),
+      operationRoutes(app, admissionOf(app), campaignImportOperations),
     ],
     recurring: [{ name: "campaigns", pattern: "*/5 * * * * *", run: runner.tick }],
     wake: runner.wake,

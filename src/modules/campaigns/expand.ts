@@ -91,7 +91,7 @@ function createExpansion(app: App) {
     { from, end }: { from: number; end: number },
   ): AsyncGenerator<number[]> {
     const { members } = segmentService(app).audiences;
-    for await (const found of members(audience.subscribed(campaign), from)) {
+    for await (const found of oneAhead(members(audience.subscribed(campaign), from))) {
       const seqs = found.filter((seq) => seq <= end);
       for (let start = 0; start < seqs.length; start += SLICE) {
         yield seqs.slice(start, start + SLICE);
@@ -122,6 +122,25 @@ function createExpansion(app: App) {
       }
     },
   };
+}
+
+/** Yields what `pages` yields, and reads each page while the consumer works on the one before it. */
+async function* oneAhead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T> {
+  const read = () => {
+    const page = pages.next();
+    // A consumer that stops early does not await the last page. Otherwise, the loop sees the fault.
+    page.catch(() => undefined);
+    return page;
+  };
+  try {
+    for (let page = await read(); page.done !== true;) {
+      const next = read();
+      yield page.value;
+      page = await next;
+    }
+  } finally {
+    await pages.return(undefined);
+  }
 }
 
 /** Writes slices, each one while the commits of those before it are not on disk yet. */

@@ -9,12 +9,13 @@ import { described, describedUse, named } from "../../http/documented.ts";
 import { EmailStatusSchema } from "../../http/email-enums.ts";
 import { Nullable } from "../../http/envelope.ts";
 import { EXAMPLE } from "../../http/example-values.ts";
-import { MINIMUM_TEXT } from "../../http/field-messages.ts";
+import { MINIMUM_TEXT, PATTERN_TEXT } from "../../http/field-messages.ts";
 import { DisplayName, EmailAddress } from "../../http/formats.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import { quickTemplateErrors } from "../../render/request-mails.ts";
+import { ImportedCampaign } from "./imported-model.ts";
 import { BodySource, Design, PreheaderSource, SubjectSource } from "../templates/model.ts";
 
 /** One mail per minute, in mails per second, so that a campaign ends in a foreseeable time. */
@@ -120,6 +121,7 @@ const EXAMPLE_CAMPAIGN = {
   fallbackTimeZone: null,
   startedAt: null,
   finishedAt: null,
+  imported: null,
   createdAt: EXAMPLE.createdAt,
   updatedAt: EXAMPLE.updatedAt,
 };
@@ -161,6 +163,7 @@ export const Campaign = named(
       fallbackTimeZone: Nullable(Type.String()),
       startedAt: Nullable(DateTime),
       finishedAt: Nullable(DateTime),
+      imported: Nullable(ImportedCampaign),
       createdAt: DateTime,
       updatedAt: DateTime,
     }),
@@ -178,6 +181,7 @@ export const Campaign = named(
       fallbackTimeZone: "For RECIPIENT: the zone of contacts without one; otherwise null",
       startedAt: "When sending started; null before",
       finishedAt: "When the last mail was handed to a mail server or the campaign was cancelled",
+      imported: "The product that sent the campaign; null for a campaign of this server",
       createdAt: "When the campaign was created",
       updatedAt: "When the campaign was changed last",
     },
@@ -201,6 +205,12 @@ export type ListedCampaign = Static<typeof ListedCampaign>;
 
 /** The category, or for a caller who sends back what it has read, the type of the audience. */
 const RequestType = OneOf([...CAMPAIGN_CATEGORIES, ...AUDIENCE_TYPES]);
+
+const ArchiveSlug = Type.String({
+  pattern: "^[a-z0-9]+(?:-[a-z0-9]+)*$",
+  [PATTERN_TEXT]: "must have lower-case letters and digits, with single hyphens between them",
+  maxLength: 100,
+});
 
 const Fields = described(
   Input({
@@ -226,9 +236,7 @@ const Fields = described(
     templateId: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
     utm: Type.Optional(Nullable(Utm)),
     archived: Type.Optional(Type.Boolean()),
-    archiveSlug: Type.Optional(
-      Nullable(Type.String({ pattern: "^[a-z0-9]+(?:-[a-z0-9]+)*$", maxLength: 100 })),
-    ),
+    archiveSlug: Type.Optional(Nullable(ArchiveSlug)),
   }),
   {
     ...CONTENT_TEXTS,

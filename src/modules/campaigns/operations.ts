@@ -17,6 +17,7 @@ export const campaignOperations = describeOperations(
   {
     listCampaigns: {
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "List campaigns",
       description: "Campaigns that match the filter, newest first, without their designs.",
     },
@@ -38,6 +39,7 @@ export const campaignOperations = describeOperations(
     },
     getCampaign: {
       role: "VIEWER",
+      scopes: ["READ"],
       headers: ["ETag"],
       summary: "Campaign details",
       description: "The campaign with its content, audience and status.",
@@ -53,7 +55,7 @@ export const campaignOperations = describeOperations(
     },
     deleteCampaign: {
       role: "EDITOR",
-      summary: "Delete a campaign that is DRAFT or CANCELLED",
+      summary: "Delete a campaign that is DRAFT, CANCELLED or imported",
       description: "A campaign of another status is refused with 409.",
     },
     sendCampaign: {
@@ -133,6 +135,7 @@ export const campaignOperations = describeOperations(
     },
     showCampaign: {
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "The rendered campaign as a document",
       description:
         "A document for a frame: without scripts, and without images of other servers unless they " +
@@ -140,11 +143,13 @@ export const campaignOperations = describeOperations(
     },
     listCampaignSummaries: {
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "List campaigns with their main numbers",
       description: "Campaigns that match the filters, newest first, without their content.",
     },
     getCampaignAudience: {
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "Count who gets a campaign, and who does not",
       description:
         "The contacts that match the audience at the moment, and how many of them get no mail for " +
@@ -159,16 +164,19 @@ export const campaignOperations = describeOperations(
     },
     listCampaignAudience: {
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "List who gets a campaign, or who gets none of it for a reason",
       description: "The contacts that match the audience at the moment, newest first.",
     },
     getCampaignStats: {
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "Statistics of a campaign",
       description: "Counts and rates of all its mails, clicks by link, and a timeline by hour.",
     },
     listCampaignRecipients: {
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "List the recipients with the status of their mail and what they did",
       description: "Recipients that match all filters, newest mail first.",
     },

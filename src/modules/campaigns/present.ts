@@ -1,5 +1,6 @@
 /** Shows campaigns as the API does. */
 
+import { Value } from "@sinclair/typebox/value";
 import type { App } from "../../core/app.ts";
 import type { campaigns } from "../../db/schema/campaigns.ts";
 import { statement } from "../../db/statement.ts";
@@ -8,6 +9,7 @@ import type { Role } from "../../http/roles.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { contentOf } from "../templates/present.ts";
 import { archiveUrlOf } from "./archive.ts";
+import { type ImportedCampaign, ImportedCounts } from "./imported-model.ts";
 import { type Campaign, missingFields } from "./model.ts";
 
 /** The campaign as a role sees it. */
@@ -43,7 +45,7 @@ export function presentCampaign(app: App, row: CampaignRow): Campaign {
     archived: row.isArchived,
     archiveSlug: row.archiveSlug,
     revision: row.revision,
-    missing: missingOf(row),
+    missing: row.importedFrom === null ? missingOf(row) : [],
     status: row.status,
     statusReason: row.statusReason,
     scheduledAt: isoTimeOrNull(row.scheduledAt),
@@ -54,6 +56,20 @@ export function presentCampaign(app: App, row: CampaignRow): Campaign {
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),
     archiveUrl: archiveUrlOf(app, row),
+    imported: importedOf(row),
+  };
+}
+
+/** Where a campaign comes from; null for a campaign of this server. */
+export function importedOf(row: CampaignRow): ImportedCampaign | null {
+  const { importedFrom, importedId, importedAt, importedSentAt, importedCounts } = row;
+  if (importedFrom === null || importedId === null || importedAt === null) return null;
+  return {
+    source: importedFrom,
+    sourceId: importedId,
+    sentAt: isoTimeOrNull(importedSentAt),
+    importedAt: isoTime(importedAt),
+    counts: Value.Parse(ImportedCounts, JSON.parse(importedCounts ?? "{}")),
   };
 }
 

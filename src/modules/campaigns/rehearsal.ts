@@ -16,7 +16,7 @@ import { AppError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import { senderOfProject } from "../../lib/message-senders.ts";
 import type { Prepared } from "../../outbox/compose/prepare.ts";
-import type { LeasedMail } from "../../outbox/lease-rows.ts";
+import type { LeasedMail } from "../../outbox/lane/rows.ts";
 import type { Busy } from "../../outbox/outcome.ts";
 import { parseData } from "../contacts/data.ts";
 import { checkContent, findPlaceholders } from "../content-work/content-work.ts";
@@ -204,6 +204,9 @@ function mailTo(
     fromName: message.fromName,
     replyTo: message.replyTo,
     html: message.html,
+    text: null,
+    groupId: null,
+    recipients: null,
     headers: "[]",
     isMarketing: message.isMarketing,
     attachments: [],

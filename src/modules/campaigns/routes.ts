@@ -4,7 +4,7 @@
  * POST   /campaigns/drafts            may lack what only sending needs
  * GET    /campaigns/{id}
  * PATCH  /campaigns/{id}              DRAFT and SCHEDULED
- * DELETE /campaigns/{id}              DRAFT and CANCELLED
+ * DELETE /campaigns/{id}              DRAFT, CANCELLED and imported
  * POST   /campaigns/{id}/duplicate
  * POST   /campaigns/{id}/follow-up    a draft for those who did not open it
  * POST   /campaigns/{id}/test         one mail, not counted in the statistics

@@ -13,6 +13,7 @@ import { describeError } from "../../lib/log.ts";
 import { createWorker } from "../../lib/worker.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
 import { cancellation } from "../../outbox/cancel.ts";
+import { queueHold } from "../../outbox/queue-hold.ts";
 import { campaignExpansion } from "./expand.ts";
 import {
   DOMAIN_LOST,
@@ -51,6 +52,8 @@ function createRunner(app: App) {
     onError: reportError,
     pauseMs: PAUSE_AFTER_ERROR_MS,
   });
+  const hold = queueHold(app);
+  hold.onReleased(worker.wake);
   const longWork = createLongWork(app, {
     isStopping: () => !worker.isRunning(),
     onEnd: worker.wake,
@@ -62,6 +65,7 @@ function createRunner(app: App) {
 
   /** Does one round of work on all campaigns. Returns the delay until the next scheduled start. */
   async function round(): Promise<number | null> {
+    if (hold.isHeld()) return null;
     const started = await writer.write(lifecycle.startDue());
     for (const { id, name } of started) log.info("a campaign was started", { campaign: id, name });
     for (const { seq } of findCancelled.all()) longWork.cancelMails(seq);

@@ -19,6 +19,13 @@ export function requireComplete(campaign: CampaignRow): void {
   );
 }
 
+/** Throws 409 for something that only a campaign of this server can do. */
+export function refuseImported({ importedFrom }: CampaignRow, message: string): void {
+  if (importedFrom === null) return;
+  const suggestion = `${importedFrom} has sent this campaign. Duplicate it: the copy is a draft.`;
+  throw new AppError(409, "INVALID_STATE", message, { suggestion });
+}
+
 /** Throws 403 unless the role may send notices to contacts who have unsubscribed. */
 export function requireNoticeRole(role: Role | null): void {
   if (includesRole(role, "ADMIN")) return;

@@ -37,7 +37,12 @@ import {
 import { type CampaignRow, presentCampaign } from "./present.ts";
 import { archiveColumns } from "./archive.ts";
 import { requireTemplate, templateColumns } from "./template-content.ts";
-import { requireComplete, requireNoticeRole, requireVerifiedSender } from "./sending-rules.ts";
+import {
+  refuseImported,
+  requireComplete,
+  requireNoticeRole,
+  requireVerifiedSender,
+} from "./sending-rules.ts";
 import { nextStatus } from "./states.ts";
 import { campaignUsage } from "./usage.ts";
 import { perApp } from "../../lib/per-app.ts";
@@ -87,6 +92,7 @@ function createCampaigns(app: App) {
   function archive(campaign: CampaignRow, fields: CampaignPatch): CampaignRow {
     const columns = archiveColumns(app, campaign, fields);
     if (columns === null) return campaign;
+    refuseImported(campaign, "An imported campaign has no public page.");
     noteCampaignChange(app, campaign);
     return db
       .update(campaigns)
@@ -175,7 +181,7 @@ function createCampaigns(app: App) {
     remove(projectSeq: number, id: string): Change<void> {
       return () => {
         const campaign = get(projectSeq, id);
-        nextStatus(campaign.status, "delete");
+        if (campaign.importedFrom === null) nextStatus(campaign.status, "delete");
         if (hasOpenMails(db, campaign.seq)) throw stillCancelling();
         // The mails stay as records and refer to a campaign that no longer exists.
         db.delete(campaigns).where(eq(campaigns.seq, campaign.seq)).run();
@@ -190,6 +196,7 @@ function createCampaigns(app: App) {
     followUp(projectSeq: number, id: string, input: FollowUpInput): Change<CampaignRow> {
       return () => {
         const campaign = get(projectSeq, id);
+        refuseImported(campaign, "Nobody here has got this campaign.");
         if (campaign.startedAt === null) throw notSentYet();
         const { audience: reaction = "NOT_OPENED", subject, name } = input;
         const { operator, words } = FOLLOW_UPS[reaction];

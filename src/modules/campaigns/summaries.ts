@@ -1,13 +1,13 @@
 /** Pages of campaigns without their content, with their main numbers, newest first. */
 
-import { and, eq, lt } from "drizzle-orm";
+import { and, eq, isNotNull, isNull, lt } from "drizzle-orm";
 import type { App } from "../../core/app.ts";
 import { campaignCounts, campaigns } from "../../db/schema/campaigns.ts";
 import { statement } from "../../db/statement.ts";
 import type { Page } from "../../http/envelope.ts";
 import { containsText, newestPage } from "../../http/pagination.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
-import type { CampaignRow } from "./present.ts";
+import { type CampaignRow, importedOf } from "./present.ts";
 import { unsettled } from "./report.ts";
 import type { CampaignSummary, CampaignSummaryQuery } from "./summary-model.ts";
 
@@ -15,7 +15,7 @@ import type { CampaignSummary, CampaignSummaryQuery } from "./summary-model.ts";
 export function listCampaignSummaries(
   app: App,
   project: { seq: number },
-  { status, name, ...query }: Omit<CampaignSummaryQuery, "before">,
+  { status, name, imported, ...query }: Omit<CampaignSummaryQuery, "before">,
   before: CampaignRow | null,
 ): Promise<Page<CampaignSummary>> {
   return newestPage(app, project, {
@@ -26,6 +26,7 @@ export function listCampaignSummaries(
       eq(campaigns.projectSeq, project.seq),
       status === undefined ? undefined : eq(campaigns.status, status),
       name === undefined ? undefined : containsText(campaigns.name, name),
+      imported === undefined ? undefined : isImported(imported === "true"),
       before === null ? undefined : lt(campaigns.seq, before.seq),
     ),
     present: (row) => present(app, row),
@@ -35,6 +36,9 @@ export function listCampaignSummaries(
 const findSegment = statement<{ id: string; name: string }, [number | null]>(
   "SELECT id, name FROM segments WHERE seq = +?",
 );
+
+const isImported = (wanted: boolean) =>
+  wanted ? isNotNull(campaigns.importedFrom) : isNull(campaigns.importedFrom);
 
 /** Null if the campaign was deleted meanwhile. */
 function present(app: App, row: CampaignRow): CampaignSummary | null {
@@ -57,6 +61,7 @@ function present(app: App, row: CampaignRow): CampaignSummary | null {
     scheduledAt: isoTimeOrNull(row.scheduledAt),
     startedAt: isoTimeOrNull(row.startedAt),
     finishedAt: isoTimeOrNull(row.finishedAt),
+    imported: importedOf(row),
     createdAt: isoTime(row.createdAt),
     totalRecipients,
     queued: unsettled(counts),

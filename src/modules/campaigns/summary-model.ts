@@ -5,7 +5,7 @@ import { described, describedUse, named } from "../../http/documented.ts";
 import { Nullable } from "../../http/envelope.ts";
 import { EXAMPLE } from "../../http/example-values.ts";
 import { PageQuery } from "../../http/pagination.ts";
-import { Input } from "../../http/validation.ts";
+import { Input, QueryBoolean } from "../../http/validation.ts";
 import { Campaign, CampaignStatusSchema } from "./model.ts";
 
 const Count = Type.Integer();
@@ -26,6 +26,7 @@ export const CampaignSummary = named(
       scheduledAt: properties.scheduledAt,
       startedAt: properties.startedAt,
       finishedAt: properties.finishedAt,
+      imported: properties.imported,
       createdAt: properties.createdAt,
       totalRecipients: Count,
       queued: Count,
@@ -50,6 +51,7 @@ export const CampaignSummary = named(
       scheduledAt: "When sending is to start; null if it is not scheduled",
       startedAt: "When sending started; null before",
       finishedAt: "When the last mail left or the campaign was cancelled; null before",
+      imported: "The product that sent the campaign; null for a campaign of this server",
       createdAt: "When the campaign was created",
       totalRecipients: "Contacts that the campaign is for",
       queued: "Mails that wait to be sent",
@@ -77,6 +79,7 @@ export const CampaignSummary = named(
       scheduledAt: null,
       startedAt: EXAMPLE.createdAt,
       finishedAt: EXAMPLE.updatedAt,
+      imported: null,
       createdAt: EXAMPLE.createdAt,
       totalRecipients: 120,
       queued: 0,
@@ -103,8 +106,16 @@ export const CampaignSummaryQuery = Input({
       description: "Only campaigns whose name contains this text; case matters beyond ASCII",
     }),
   ),
+  imported: Type.Optional(
+    describedUse(
+      QueryBoolean(),
+      "Only campaigns that another product has sent, or only those of this server",
+    ),
+  ),
   before: Type.Optional(
-    Type.String({ description: "Id of a campaign: only those that were created before it" }),
+    Type.String({
+      description: "Id of a campaign: only those that were created before it",
+    }),
   ),
 });
 export type CampaignSummaryQuery = Static<typeof CampaignSummaryQuery>;

@@ -40,11 +40,11 @@ import { contactService } from "./service.ts";
 import { filterAudience } from "../segments/filter-audience.ts";
 import { contactRemoval } from "./remove.ts";
 
-export const contactModule = perApp(createContactModule);
+/** Imports, exports and bulk actions, and the worker that runs their jobs. */
+export const contactJobs = perApp(createContactJobs);
 
-function createContactModule(app: App): Module {
+function createContactJobs(app: App) {
   const { db, folder, writer, clock, log, usage } = app;
-  const [admission, bodies] = [admissionOf(app), bodiesOf(app)];
   const [events, contacts, audience] = [eventLog(app), contactService(app), filterAudience(app)];
   const { remove } = contactRemoval(app);
   const files = createImportFiles(folder);
@@ -92,8 +92,21 @@ function createContactModule(app: App): Module {
     log,
   });
 
-  const exports = createExports({ app, quota, audience });
-  const bulk = createBulk({ db, jobs, quota, audience });
+  return {
+    files,
+    imports,
+    exports: createExports({ app, quota, audience }),
+    bulk: createBulk({ db, jobs, quota, audience }),
+    worker,
+  };
+}
+
+export const contactModule = perApp(createContactModule);
+
+function createContactModule(app: App): Module {
+  const { writer, clock, log } = app;
+  const [admission, bodies, contacts] = [admissionOf(app), bodiesOf(app), contactService(app)];
+  const { files, imports, exports, bulk, worker } = contactJobs(app);
   const { wake } = worker;
 
   return {

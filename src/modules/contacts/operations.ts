@@ -14,12 +14,14 @@ export const contactOperations = describeOperations(
   {
     listContacts: {
       role: "VIEWER",
+      scopes: ["READ", "CONTACTS"],
       summary: "List contacts",
       description:
         "Contacts that match all given filters, newest first. The list is not wrapped in `data`.",
     },
     upsertContact: {
       role: "EDITOR",
+      scopes: ["CONTACTS"],
       summary: "Create or update a contact by email",
       description:
         "Creates a contact, which is answered with 201, or updates the contact that has the " +
@@ -29,6 +31,7 @@ export const contactOperations = describeOperations(
     },
     exportContacts: {
       role: "EDITOR",
+      scopes: ["CONTACTS"],
       needsConfirmation: true,
       summary: "Export contacts; the CSV can be imported again",
       description:
@@ -39,16 +42,19 @@ export const contactOperations = describeOperations(
     },
     listContactFields: {
       role: "VIEWER",
+      scopes: ["READ", "CONTACTS"],
       summary: "List the keys of contacts' data, with types and coverage",
       description: "The keys that can be used in templates, conditions and imports.",
     },
     getContact: {
       role: "VIEWER",
+      scopes: ["READ", "CONTACTS"],
       summary: "Get a contact",
       description: "The contact is not wrapped in `data`.",
     },
     updateContact: {
       role: "EDITOR",
+      scopes: ["CONTACTS"],
       summary: "Update a contact",
       description:
         "Changes the given fields. `data` is merged: null removes a key, and `data: null` removes " +
@@ -56,6 +62,7 @@ export const contactOperations = describeOperations(
     },
     deleteContact: {
       role: "EDITOR",
+      scopes: ["CONTACTS"],
       summary: "Delete a contact; its mail and event records are anonymised and stay",
       description:
         "Also removes the contact from segments and cancels its workflow executions and its mails " +
@@ -63,6 +70,7 @@ export const contactOperations = describeOperations(
     },
     listContactActivity: {
       role: "VIEWER",
+      scopes: ["READ", "CONTACTS"],
       summary: "List the events and mails of a contact, newest first",
       description: "One timeline of everything that was recorded for the contact.",
     },

@@ -23,6 +23,7 @@ import {
 import { normalizedAddress } from "../../http/formats.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { seesSecrets } from "../../http/role-views.ts";
+import { roleForHistory } from "../../http/scopes.ts";
 import { ensureChecks } from "../../http/validation.ts";
 import { AppError } from "../../lib/errors.ts";
 import { listActivity, readableActivity } from "./activity.ts";
@@ -145,10 +146,11 @@ export function contactRoutes(deps: { app: App; admission: Admission; contacts: 
     )
     .get(
       "/:id/activity",
-      async ({ project, role, params, query }) => {
+      async ({ project, role, scope, params, query }) => {
         const contact = contacts.get(project.seq, params.id);
         const { items, ...page } = await listActivity(app, project.seq, contact, query);
-        return envelope({ ...page, items: items.map((entry) => readableActivity(role, entry)) });
+        const reader = roleForHistory(role, scope);
+        return envelope({ ...page, items: items.map((entry) => readableActivity(reader, entry)) });
       },
       {
         params: IdParams,

@@ -36,6 +36,24 @@ export async function makeKeys({
   }));
 }
 
+/** Seals a key that somebody else has made, as those of this server. */
+export function sealKey(
+  { secret }: Pick<App, "secret">,
+  { privateKey, ...key }: PublicKey & { privateKey: Buffer },
+): NewKey {
+  return { ...key, sealed: seal(dkimSealKey(secret), privateKey) };
+}
+
+/** Part of a change: signs the mail of a domain with this key alone. */
+export function replaceKeys(
+  store: Pick<App, "db" | "clock">,
+  domainSeq: number,
+  key: NewKey,
+): void {
+  store.db.delete(dkimKeys).where(eq(dkimKeys.domainSeq, domainSeq)).run();
+  insertKeys(store, domainSeq, [key]);
+}
+
 /** Part of a change: stores the keys of a domain. */
 export function insertKeys(
   { db, clock }: Pick<App, "db" | "clock">,

@@ -109,11 +109,35 @@ export const Domain = named(
 );
 export type Domain = Static<typeof Domain>;
 
+const OwnKeyInput = described(
+  Input({
+    selector: Type.String({ minLength: 1, maxLength: 200 }),
+    privateKey: Type.String({ minLength: 1, maxLength: 10_000 }),
+    record: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 4_000 }))),
+  }),
+  {
+    selector: "The name before ._domainkey in the DNS",
+    privateKey: "The private key in PEM: RSA with 1024 to 4096 bits, or Ed25519",
+    record:
+      "The TXT record at selector._domainkey, if the DNS is not to be asked; it must have the public key",
+  },
+);
+export type OwnKeyInput = Static<typeof OwnKeyInput>;
+
 export const DomainInput = named(
   "DomainInput",
-  described(Input({ domain: Type.String({ minLength: 1, maxLength: 1000 }) }), {
-    domain: "A domain name such as example.com",
-  }),
+  described(
+    Input({
+      domain: Type.String({ minLength: 1, maxLength: 1000 }),
+      dkim: Type.Optional(Nullable(OwnKeyInput)),
+    }),
+    {
+      domain: "A domain name such as example.com",
+      dkim:
+        "The DKIM key that is published already: mail is signed with it alone, so that the DNS need not " +
+        "change. Without it, keys are generated",
+    },
+  ),
   { description: "A domain to add", example: { domain: "acme.example" } },
 );
 

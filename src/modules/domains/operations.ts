@@ -6,22 +6,24 @@ import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import { Envelope, ListEnvelope, NoContent } from "../../http/envelope.ts";
 import { created, operations, read, write } from "../../http/operations.ts";
 import { smallPage } from "../../http/pagination.ts";
-import { fieldError } from "../../lib/errors.ts";
 import type { Noun } from "../module.ts";
 import { domainChecks, shiftChecks } from "./checks.ts";
 import {
   domainPresenter,
   getDomain,
+  parseDomain,
   prepareDomain,
   removeDomain,
   requestCheck,
 } from "./domains.ts";
 import { Domain, DomainInput, DomainQuery } from "./model.ts";
+import { readOwnKey } from "./own-key.ts";
 
 const domainOperations = operations("Domains", { parameters: { id: "Id of the domain" } }, [
   read("GET /domains", {
     id: "listDomains",
     role: "VIEWER",
+    scopes: ["READ"],
     summary: "List domains",
     description: "Domains that match the filter, newest first.",
     query: DomainQuery,
@@ -46,7 +48,8 @@ const domainOperations = operations("Domains", { parameters: { id: "Id of the do
     summary: "Add a domain for verification",
     description:
       "Creates its DKIM keys and starts a DNS check: 201. A domain that the project already has " +
-      "is answered with 200; a domain that another project has verified with 409.",
+      "is answered with 200; a domain that another project has verified with 409. With `dkim`, the " +
+      "domain keeps the key that is published already. It must be the key in the DNS, or in `dkim.record`.",
     isIdempotent: true,
     links: {
       getDomain: { id: "/data/id" },
@@ -59,7 +62,8 @@ const domainOperations = operations("Domains", { parameters: { id: "Id of the do
     async prepare(app, { project, body }) {
       const domain = await parseDomain(body.domain);
       const present = await domainPresenter(app);
-      const input = { projectSeq: project.seq, domain, isDeclaredVerified: false };
+      const ownKey = body.dkim ? await readOwnKey(app, domain, body.dkim) : undefined;
+      const input = { projectSeq: project.seq, domain, isDeclaredVerified: false, ownKey };
       return { present, store: await prepareDomain(app, input) };
     },
     run(app, _, { present, store }) {
@@ -71,6 +75,7 @@ const domainOperations = operations("Domains", { parameters: { id: "Id of the do
   read("GET /domains/:id", {
     id: "getDomain",
     role: "VIEWER",
+    scopes: ["READ"],
     summary: "Domain details",
     description: "The domain with the DNS records to publish and the result of the latest check.",
     answer: Envelope(Domain),
@@ -114,11 +119,3 @@ export const domainNoun: Noun = {
   stop: async (app) => void domainChecks(app).stop(),
   close: (app) => domainChecks(app).stop(),
 };
-
-async function parseDomain(text: string): Promise<string> {
-  // Loaded with the first domain: the list of public suffixes takes 4 ms and 6 MiB.
-  const { parseSendingDomain } = await import("./name.ts");
-  const parsed = parseSendingDomain(text);
-  if (!parsed.ok) throw fieldError("domain", "invalid_format", parsed.reason);
-  return parsed.domain;
-}

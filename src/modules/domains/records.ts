@@ -78,11 +78,18 @@ export function expectedRecords(
   installation: Installation,
 ): ExpectedRecord[] {
   return [
-    ...keys.map((key) => dkim(domain, key, relayNote(installation))),
+    ...keys.map((key) =>
+      dkim(domain, key, { isRequired: isRequired(key, keys), relay: relayNote(installation) }),
+    ),
     ...(needsSpf(installation) ? [spf(domain, installation)] : []),
     dmarc(domain),
     ...(keepsReturnPath(installation) ? returnPath(domain, installation) : []),
   ];
+}
+
+/** The RSA key, which all receivers support; the only key of a domain with a key of its own. */
+function isRequired({ algorithm }: PublicKey, keys: readonly PublicKey[]): boolean {
+  return algorithm === "rsa-sha256" || keys.every((key) => key.algorithm !== "rsa-sha256");
 }
 
 /** Whether bounces come to the host of our return path, or may come there. */
@@ -104,16 +111,15 @@ function relayNote({ mode, relayHost }: Installation): string {
 function dkim(
   domain: string,
   { algorithm, selector, publicKey }: PublicKey,
-  relay: string,
+  { isRequired, relay }: { isRequired: boolean; relay: string },
 ): ExpectedRecord {
-  const isRsa = algorithm === "rsa-sha256";
   return {
     purpose: "DKIM",
     type: "TXT",
     name: `${selector}._domainkey.${domain}`,
     value: dkimRecord(algorithm, publicKey),
-    required: isRsa,
-    note: isRsa
+    required: isRequired,
+    note: isRequired
       ? "Needed to send: the key with which receivers verify signatures, and the proof that the " +
         `domain is yours.${relay}`
       : "The key of a second, shorter signature (RFC 8463) for receivers that support it.",

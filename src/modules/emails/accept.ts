@@ -6,33 +6,35 @@
  * the mails, and list.ts and records.ts read them.
  */
 
-import { displayName } from "../../protocols/mime/mailbox.ts";
 import type { App } from "../../core/app.ts";
 import type { Change } from "../../db/writer.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Project } from "../../http/admission.ts";
 import { isoTime } from "../../lib/clock.ts";
+import { type AppError, fieldError } from "../../lib/errors.ts";
 import type { EmailStore, SharedMessage } from "../../outbox/enqueue.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
+import { writeVisible } from "../../protocols/mime/visible-recipients.ts";
 import type { Contacts } from "../contacts/service.ts";
 import { isDomainVerified, senderNotVerified } from "../domains/domains.ts";
 import { ensureQueue } from "../quotas.ts";
 import { getTemplate, type TemplateRow } from "../templates.ts";
 import { bodyToSend } from "../templates/assembled.ts";
 import { noteSent } from "../templates/versions.ts";
+import { readAttachments } from "./attachments.ts";
 import { type AcceptedMail, createCommit } from "./commit.ts";
-import {
-  createDrafts,
-  type DraftDeps,
-  recipientsOf,
-  type RenderedMail,
-  type Source,
-} from "./drafts.ts";
+import { createDrafts, type DraftDeps, type RenderedMail, type Source } from "./drafts.ts";
 import type { SendInput } from "./model.ts";
+import { priorityHeaders } from "./priority.ts";
 import { refuseFullContact } from "./recipient-faults.ts";
-import { resolveSender, type MailSender } from "./sender.ts";
+import { isOneMessage, recipientsOf, visibleRecipients } from "./recipients.ts";
+import { writeTags } from "./tags.ts";
+import { scheduledTime } from "./schedule.ts";
+import { resolveSender, type MailSender, senderRefusal } from "./sender.ts";
 
-type Accepted = {
+export type Accept = ReturnType<typeof createAccept>;
+
+export type Accepted = {
   emails: AcceptedMail[];
   timestamp: string;
 };
@@ -61,21 +63,33 @@ export function createAccept(deps: AcceptDeps) {
     input: SendInput,
     by: {
       userEmail: string | null;
+      /** The domains to which the key is bound; empty for all of the project. */
+      senderDomains: readonly string[];
       /** Whether templates may contain the syntax of other languages. */
       isLenient: boolean;
       reserveCopies: () => Promise<void>;
+      /** Counts the copies of data of all mails of a request; absent for a request of one. */
+      copied?: { bytes: number };
     },
   ): Promise<Change<Accepted>> {
     const template =
       input.template === undefined ? null : getTemplate(deps.app, project.seq, input.template);
+    const isMarketing = template?.type === "MARKETING";
+    if (isMarketing && isOneMessage(input)) throw marketingCopies(input);
+    const scheduledAt = scheduledTime(input.scheduledAt, clock.now());
     const sender = resolveSender(input, template, project.sender);
+    const refusal = senderRefusal(domainOf(sender.address), by.senderDomains);
+    if (refusal !== null) throw refusal;
     if (!isCapturedForSelf(input, by.userEmail)) requireVerified(project, sender);
     const source = sourceOf(deps.app, input, template, by.isLenient);
-    const attachments = await attachmentsOf(input);
+    const { copied = { bytes: 0 } } = by;
+    const copying = { copied, reserveCopies: onlyOnce(by.reserveCopies) };
+    const attachments = await readAttachments(deps.app, input, copying);
     const { body: html } = source.source;
     const message = sharedMessage(project, input, { sender, template, html, attachments });
-    const drafts = await renderAll(project, input, { source, reserveCopies: by.reserveCopies });
-    return () => commit({ project, input, template, message, drafts, now: clock.now() });
+    const drafts = await renderAll(project, input, { source, ...copying });
+    return () =>
+      commit({ project, input, template, message, drafts, scheduledAt, now: clock.now() });
   };
 
   /**
@@ -101,16 +115,18 @@ export function createAccept(deps: AcceptDeps) {
     template: TemplateRow | null;
     message: SharedMessage;
     drafts: readonly RenderedMail[];
+    scheduledAt: number | undefined;
     now: number;
   }): Accepted {
     ensureQueue(deps.app, work.project.seq, work.drafts.length);
     const messageSeq = store.saveMessage(work.message, work.now);
     if (work.template !== null) noteSent(deps.app, work.template);
-    const emails = work.drafts.map((draft, position) => {
+    const groupId = isOneMessage(work.input) ? (work.drafts[0]?.emailId ?? null) : null;
+    const emails = work.drafts.map((draft) => {
       try {
-        return commitOne(work, messageSeq, draft);
+        return commitOne(work, { messageSeq, groupId }, draft);
       } catch (error) {
-        refuseFullContact(error, work.input, { position, contactData: draft.contactData });
+        refuseFullContact(error, draft);
         throw error;
       }
     });
@@ -123,18 +139,21 @@ export function createAccept(deps: AcceptDeps) {
       input: SendInput;
       template: TemplateRow | null;
       message: SharedMessage;
+      scheduledAt: number | undefined;
       now: number;
     },
-    messageSeq: number,
+    stored: { messageSeq: number; groupId: string | null },
     draft: RenderedMail,
   ): AcceptedMail {
     const { project, input, template, message, now } = work;
     return commitMail({
       projectSeq: project.seq,
-      messageSeq,
+      ...stored,
       isMarketing: message.isMarketing,
       templateId: template?.id ?? null,
-      subscribed: input.subscribed,
+      tags: writeTags(input.tags),
+      scheduledAt: work.scheduledAt ?? null,
+      subscribed: draft.field === "to" ? input.subscribed : undefined,
       draft,
       now,
     });
@@ -152,6 +171,7 @@ function sourceOf(
     source: {
       subject: input.subject ?? template?.subject ?? "",
       body: input.body ?? (template === null ? "" : bodyToSend(app, template)),
+      ...(input.text === undefined ? {} : { text: input.text }),
     },
     given: { subject: input.subject !== undefined, body: input.body !== undefined },
     isLenient,
@@ -168,29 +188,30 @@ function sharedMessage(
     attachments: SharedMessage["attachments"];
   },
 ): SharedMessage {
+  const visible = visibleRecipients(input);
   return {
     projectSeq: project.seq,
     fromAddress: rest.sender.address,
     fromName: rest.sender.name,
     replyTo: rest.sender.replyTo,
     html: rest.html,
-    headers: Object.entries(input.headers ?? {}),
+    headers: [...Object.entries(input.headers ?? {}), ...priorityHeaders(input.priority)],
     isMarketing: rest.template?.type === "MARKETING",
     attachments: rest.attachments,
+    ...(input.text === undefined ? {} : { text: input.text }),
+    ...(visible === null ? {} : { recipients: writeVisible(visible) }),
   };
 }
 
-async function attachmentsOf({
-  attachments = [],
-}: SendInput): Promise<SharedMessage["attachments"]> {
-  if (attachments.length === 0) return [];
-  // Loaded with the first attachment: the table of types takes 1 ms and 1 MiB.
-  const { contentTypeOf } = await import("../../protocols/mime/file-types.ts");
-  return attachments.map((attachment) => ({
-    filename: displayName(attachment.filename),
-    contentType: attachment.contentType ?? attachment.type ?? contentTypeOf(attachment.filename),
-    contentId: attachment.contentId ?? null,
-    disposition: attachment.disposition ?? "attachment",
-    bytes: Buffer.from(attachment.content, "base64"),
-  }));
+/** The consent of one person does not allow to show the mail to others. */
+function marketingCopies({ cc = [] }: SendInput): AppError {
+  const field = Array.isArray(cc) && cc.length === 0 ? "bcc" : "cc";
+  const message = "is only for TRANSACTIONAL mail; list the addresses of MARKETING mail in to";
+  return fieldError(field, "invalid_value", message);
+}
+
+/** A function that reserves memory once, however often it is called. */
+function onlyOnce(reserve: () => Promise<void>): () => Promise<void> {
+  let reserved: Promise<void> | null = null;
+  return () => (reserved ??= reserve());
 }

@@ -24,11 +24,17 @@ export function createCommit(deps: {
   return function commitMail(work: {
     projectSeq: number;
     messageSeq: number;
+    /** The id of the first copy of a message to several recipients; null for other mails. */
+    groupId: string | null;
     isMarketing: boolean;
     templateId: string | null;
+    /** JSON: the tags of the mail. */
+    tags?: string | null;
+    /** When it is to be sent; null or absent: at once. */
+    scheduledAt?: number | null;
     /** The subscription that the request sets; undefined leaves a known contact as it is. */
     subscribed: boolean | undefined;
-    draft: RenderedMail;
+    draft: Omit<RenderedMail, "field" | "path">;
     now: number;
   }): AcceptedMail {
     const { projectSeq, draft, now } = work;
@@ -47,8 +53,10 @@ export function createCommit(deps: {
       projectSeq,
       contactSeq: contact.seq,
       messageSeq: work.messageSeq,
+      groupId: work.groupId,
       source: "TRANSACTIONAL",
       templateId: work.templateId,
+      tags: work.tags ?? null,
       to: draft.address,
       toName: draft.name,
       subject: draft.subject,
@@ -56,6 +64,7 @@ export function createCommit(deps: {
       status: suppression === null ? "QUEUED" : "SUPPRESSED",
       priority: TRANSACTIONAL_PRIORITY,
       createdAt: now,
+      scheduledAt: work.scheduledAt ?? null,
     });
     if (suppression !== null) {
       events.record({

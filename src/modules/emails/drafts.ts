@@ -3,11 +3,9 @@
  * each, then all are rendered (content-work/content-work.ts).
  */
 
-import { displayName } from "../../protocols/mime/mailbox.ts";
 import type { App } from "../../core/app.ts";
 import type { Project } from "../../http/admission.ts";
 import { COPIES_BYTES } from "../../http/body.ts";
-import { mailboxIn } from "../../http/formats.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { type AppError, fieldError, validationError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
@@ -26,8 +24,8 @@ import { languageOf } from "../projects.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { SendInput } from "./model.ts";
 import { type RecipientFault, refuseRecipients } from "./recipient-faults.ts";
+import { isOneMessage, type Recipient, recipientsOf } from "./recipients.ts";
 
-type Recipient = { address: string; name: string | null };
 /** One mail before it is rendered. `contactId` is the id of its contact, which may not exist yet. */
 type Draft = Recipient & {
   emailId: string;
@@ -48,6 +46,9 @@ const YIELD_AFTER_MS = 20;
 /** Each mail has a copy of the variables. A request reserves memory before it copies more. */
 const FREE_COPIES_BYTES = 256 * 1024;
 
+/** `reserveCopies` is awaited before many copies; `copied` counts those of several mails. */
+type Copying = { reserveCopies: () => Promise<void>; copied?: { bytes: number } };
+
 export type DraftDeps = {
   app: App;
   clock: Clock;
@@ -66,9 +67,9 @@ export function createDrafts(deps: DraftDeps) {
   async function renderAll(
     project: Project,
     input: SendInput,
-    { source, reserveCopies }: { source: Source; reserveCopies: () => Promise<void> },
+    { source, ...copying }: { source: Source } & Copying,
   ): Promise<RenderedMail[]> {
-    const drafts = await draftAll(project, input, reserveCopies);
+    const drafts = await draftAll(project, input, copying);
     const mails: RequestMails = {
       ...source,
       project: { name: project.name, language: languageOf(app, project) },
@@ -86,30 +87,33 @@ export function createDrafts(deps: DraftDeps) {
       const mail = checked[position];
       if (mail === undefined) break;
       if (mail.kind === "rendered") rendered.push({ ...draft, subject: mail.subject });
-      else if (mail.kind === "fault") faults.push({ position, fault: mail.fault });
+      else if (mail.kind === "fault") faults.push({ path: draft.path, fault: mail.fault });
       // A render that fails when the time of the request is spent is no fault of the recipient.
       else if (faults.length === 0) throw validationError([mail.fault]);
     }
-    refuseRecipients(input, faults, rendered.length === 0);
+    refuseRecipients(faults, rendered.length === 0);
     return rendered;
   }
 
   async function draftAll(
     project: Project,
     input: SendInput,
-    reserveCopies: () => Promise<void>,
+    { reserveCopies, copied = { bytes: 0 } }: Copying,
   ): Promise<Draft[]> {
     const data = resolvedData(input.data ?? {});
     const drafts: Draft[] = [];
-    let copiedBytes = 0;
+    const isOne = isOneMessage(input);
     let isReserved = false;
     let yieldedAt = systemClock.elapsed();
     for (const recipient of recipientsOf(input)) {
-      const made = draft(project, recipient, { data, input });
+      const own = draft(project, recipient, { data, input });
+      const first = isOne ? drafts[0] : undefined;
+      // All copies of a message have the content for its first recipient.
+      const made = first === undefined ? own : { ...own, variables: first.variables };
       drafts.push(made);
-      copiedBytes += Buffer.byteLength(made.variables);
-      if (copiedBytes > COPIES_BYTES) throw tooMuchData();
-      if (copiedBytes > FREE_COPIES_BYTES && !isReserved) {
+      copied.bytes += Buffer.byteLength(made.variables);
+      if (copied.bytes > COPIES_BYTES) throw tooMuchData();
+      if (copied.bytes > FREE_COPIES_BYTES && !isReserved) {
         await reserveCopies();
         isReserved = true;
       }
@@ -139,17 +143,9 @@ export function createDrafts(deps: DraftDeps) {
   }
 }
 
-export function recipientsOf(input: SendInput): Recipient[] {
-  const entries = Array.isArray(input.to) ? input.to : [input.to];
-  return entries.map((entry) => {
-    if (typeof entry === "string") return mailboxIn(entry);
-    const { address, name } = mailboxIn(entry.email);
-    return { address, name: entry.name === undefined ? name : displayName(entry.name) };
-  });
-}
-
+/** The data of a request is about those to whom it is sent, and not about who gets a copy. */
 function contactData(input: SendInput, recipient: Recipient): JsonObject {
-  const stored = persistentData(input.data ?? {});
+  const stored = recipient.field === "to" ? persistentData(input.data ?? {}) : {};
   return recipient.name === null ? stored : { ...stored, name: recipient.name };
 }
 

@@ -6,9 +6,11 @@
 import type { App } from "../../core/app.ts";
 import { eventLog } from "../../events/log.ts";
 import { bodiesOf } from "../../http/body.ts";
+import { imitated } from "../../http/documented.ts";
+import { PLUNK } from "../../http/route-path.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { createMailCopies } from "../../outbox/copies.ts";
-import { emailStore, mailQueued } from "../../outbox/enqueue.ts";
+import { emailStore } from "../../outbox/enqueue.ts";
 import { transportOf } from "../../outbox/transports/create-transport.ts";
 import { admissionOf } from "../admission.ts";
 import { mailComposer } from "../composer.ts";
@@ -21,38 +23,59 @@ import { createEmailContents } from "./content/contents.ts";
 import { emailContentRoutes } from "./content/routes.ts";
 import { createEmailRecords } from "./records.ts";
 import { createResend } from "./resend.ts";
-import { emailRoutes } from "./routes.ts";
+import { emailOperations } from "./operations.ts";
+import { emailRoutes, sendRoute } from "./routes.ts";
+
+/** Accepts mails, and reads their records and contents. */
+export const emailService = perApp((app: App) => {
+  const transport = transportOf(app);
+  const deps = {
+    ...app,
+    app,
+    composer: mailComposer(app),
+    contacts: contactService(app),
+    events: eventLog(app),
+    messages: mailParser(app),
+    store: emailStore(app),
+    requireVerifiedDomain: app.config.requireVerifiedDomain,
+  };
+  return {
+    accept: createAccept({ ...deps, isCapturing: transport.name === "capture" }),
+    records: createEmailRecords({
+      ...deps,
+      holdOf: (waitList) => transport.holdOf?.(waitList) ?? null,
+    }),
+    contents: createEmailContents({ ...deps, copies: createMailCopies(deps) }),
+  };
+});
 
 export const emailModule = perApp((app: App): Module => {
   const { requireVerifiedDomain } = app.config;
-  const transport = transportOf(app);
+  const { accept, records, contents } = emailService(app);
   const deps = {
     ...app,
     app,
     admission: admissionOf(app),
     bodies: bodiesOf(app),
     composer: mailComposer(app),
-    contacts: contactService(app),
-    events: eventLog(app),
     messages: mailParser(app),
     store: emailStore(app),
-    transport,
     requireVerifiedDomain,
   };
-  const records = createEmailRecords({
-    ...deps,
-    holdOf: (waitList) => transport.holdOf?.(waitList) ?? null,
-  });
-  const contents = createEmailContents({ ...deps, copies: createMailCopies(deps) });
+  const sending = { ...deps, accept };
   return {
     name: "emails",
     routes: [
+      sendRoute(app, sending, { path: "/v1/send", detail: emailOperations.sendEmail }),
+      sendRoute(app, sending, {
+        path: `${PLUNK}/v1/send`,
+        detail: imitated("sendEmail", "EDITOR", { isAudited: false }),
+      }),
       emailRoutes({
-        ...deps,
-        accept: createAccept({ ...deps, isCapturing: transport.name === "capture" }),
+        ...sending,
+        app,
         records,
         resend: createResend({ ...deps, contents, records }),
-        wake: mailQueued(app).raise,
       }),
       emailContentRoutes({ ...deps, contents, check: createEmailCheck(deps) }),
     ],

@@ -16,6 +16,7 @@ import type { Page } from "../../http/envelope.ts";
 import { bySeq, listPage, seqBound } from "../../http/pagination.ts";
 import type { Email, EmailQuery } from "./record-model.ts";
 import type { EmailRecords } from "./records.ts";
+import { hasTag } from "./tags.ts";
 
 /** An SQL condition on `emails e` with the values that are bound to it. */
 type Criterion = { sql: string; values: readonly (string | number)[] };
@@ -137,12 +138,13 @@ function sourceOf(
 }
 
 function criteriaOf(query: EmailQuery): Criterion[] {
-  const { status, ended, source, templateId, to, from, since, until, subject } = query;
+  const { status, ended, source, templateId, to, from, since, until, subject, tag } = query;
   return [
     ...(status === undefined ? [] : [statusIs(status)]),
     ...(ended === undefined ? [] : [hasEnded(ended === "true")]),
     ...(source === undefined ? [] : [{ sql: "e.source = ?", values: [source] }]),
     ...(templateId === undefined ? [] : [{ sql: "e.template_id = ?", values: [templateId] }]),
+    ...(tag === undefined ? [] : [hasTag(tag)]),
     ...(since === undefined ? [] : [{ sql: "e.created_at >= ?", values: [Date.parse(since)] }]),
     ...(until === undefined ? [] : [{ sql: "e.created_at <= ?", values: [Date.parse(until)] }]),
     ...(to === undefined ? [] : [addressIs("e.to_address", to)]),

@@ -11,12 +11,16 @@ import { isMediaType } from "../../protocols/mime/content-type.ts";
 import { checkHeaders, MOST_HEADERS } from "../../protocols/mime/headers.ts";
 import { quickTemplateErrors } from "../../render/request-mails.ts";
 import { hasPlaceholder, NOT_RENDERED } from "../../render/template/foreign-literals.ts";
+import { MAX_ATTACHMENTS_BYTES } from "./attachments.ts";
+import { Priority, priorityErrors } from "./priority.ts";
+import { copiesErrors, MOST_COPIES } from "./recipients.ts";
+import { ScheduledTime } from "./schedule.ts";
+import { tagErrors, Tags } from "./tags.ts";
 import { BodySource, SubjectSource } from "../templates/model.ts";
 
 const MAX_RECIPIENTS = 1000;
+const MAX_REPLY_TO = 10;
 const MAX_ATTACHMENTS = 10;
-/** Limit on the decoded size of all attachments of a mail together (docs/specification.md#s8). */
-const MAX_ATTACHMENTS_BYTES = 10 * 1024 * 1024;
 
 const NamedAddress = named(
   "NamedAddress",
@@ -30,13 +34,22 @@ const NamedAddress = named(
   },
 );
 const Recipient = Type.Union([EmailAddress, NamedAddress]);
+/** One address or several, or none. */
+const Copies = Type.Union([
+  EmailAddress,
+  NamedAddress,
+  Type.Array(Recipient, { maxItems: MOST_COPIES }),
+]);
+/** Source of a text part: Liquid. */
+const TextSource = Type.String({ minLength: 1 });
 
 const Attachment = named(
   "Attachment",
   described(
     Input({
       filename: Type.String({ format: "file-name", minLength: 1, maxLength: 255 }),
-      content: Type.String(),
+      content: Type.Optional(Type.String()),
+      url: Type.Optional(Type.String({ minLength: 1, maxLength: 2_000 })),
       contentType: Type.Optional(Type.String({ maxLength: 255 })),
       type: Type.Optional(Type.String({ maxLength: 255 })),
       contentId: Type.Optional(Type.String({ format: "content-id", maxLength: 255 })),
@@ -44,10 +57,13 @@ const Attachment = named(
     }),
     {
       filename: "Name of the file",
-      content: "Content of the file in base64, which may have line breaks",
+      content: "Content of the file in base64, which may have line breaks; required without `url`",
+      url: "Where the file is read, before the mail is accepted; only from public addresses",
       contentType: "Media type; derived from the name of the file if omitted",
       type: "Alias of contentType",
-      contentId: "Id by which the HTML body refers to the file as cid:…; required if inline",
+      contentId:
+        "Id by which the HTML body refers to the file as cid:…; required if inline, and different for " +
+        "each file of a mail",
       disposition: "Whether the file is part of the HTML body; default attachment",
     },
   ),
@@ -68,29 +84,56 @@ export const SendInput = named(
           NamedAddress,
           Type.Array(Recipient, { minItems: 1, maxItems: MAX_RECIPIENTS }),
         ]),
+        cc: Type.Optional(Copies),
+        bcc: Type.Optional(Copies),
         subject: Type.Optional(SubjectSource),
         body: Type.Optional(BodySource),
+        text: Type.Optional(TextSource),
         template: Type.Optional(Type.String()),
         from: Type.Optional(Type.Union([EmailAddress, NamedAddress])),
         name: Type.Optional(DisplayName),
+        replyTo: Type.Optional(
+          Type.Union([
+            EmailAddress,
+            NamedAddress,
+            Type.Array(Recipient, { minItems: 1, maxItems: MAX_REPLY_TO }),
+          ]),
+        ),
         reply: Type.Optional(EmailAddress),
         subscribed: Type.Optional(Type.Boolean()),
         data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+        scheduledAt: Type.Optional(ScheduledTime),
+        tags: Type.Optional(Tags),
+        priority: Type.Optional(Priority),
         headers: Type.Optional(Type.Record(Type.String(), Type.String())),
         attachments: Type.Optional(Type.Array(Attachment, { maxItems: MAX_ATTACHMENTS })),
       }),
       {
-        to: "One recipient or up to 1,000; each gets a mail of its own",
+        to:
+          "One recipient or up to 1,000; each gets a mail of its own, which names nobody else unless " +
+          "there is `cc` or `bcc`",
+        cc:
+          "Who gets a copy and is named in its Cc. With `cc` or `bcc` all mails show the same To and " +
+          "Cc and have the content for the first recipient; at most 50 addresses in all three fields",
+        bcc: "Who gets a copy and is not named in any",
         subject: "Liquid template of the subject; required without `template`",
-        body: "Liquid template of the HTML body; required without `template`",
+        body: "Liquid template of the HTML body; required without `template` and without `text`",
+        text:
+          "Liquid template of the text part; if omitted, it is made from the HTML body. A mail " +
+          "with `text` and without `body` has only a text part",
         template: "Id of a template",
         from: "The sender; required unless the template or the project names one",
         name: "Display name of the sender, if `from` has none",
-        reply: "Address to which replies go, with or without a display name",
+        replyTo: "Address to which replies go, or up to 10",
+        reply: "One such address: an older name of `replyTo`",
         subscribed: "If omitted: false for a new contact, unchanged for an existing one",
         data:
           "Variables of the templates, also merged into the contact's data; " +
           '{"value": x, "persistent": false} is not stored',
+        scheduledAt: "When the mail is to be sent, at most 30 days ahead; at once if omitted",
+        tags: "Up to 10 names with values, for the record and the events of the mail; they are not sent",
+        priority:
+          "What mail programs show; default normal. It does not change when the mail leaves",
         headers: "Up to 50 additional header fields; those that the service writes are refused",
         attachments: "Up to 10 files, 10 MiB together",
       },
@@ -132,28 +175,45 @@ function otherErrors(
   value: Readonly<Record<string, unknown>>,
   project: Project | null,
 ): FieldError[] {
-  const { headers, attachments } = value;
+  const { headers, attachments, reply, replyTo } = value;
   return [
+    ...copiesErrors(value),
+    ...tagErrors(value["tags"]),
+    ...priorityErrors(value["priority"], headers),
+    ...(reply !== undefined && replyTo !== undefined ? [TWO_NAMES] : []),
     ...(value["template"] === undefined ? inlineErrors(value, project) : []),
     ...(isTextRecord(headers) ? headerErrors(headers) : []),
     ...(Array.isArray(attachments) ? attachmentErrors(attachments) : []),
   ];
 }
 
+const TWO_NAMES: FieldError = {
+  field: "reply",
+  message: "is an older name of replyTo; give one of them",
+  code: "invalid_value",
+};
+
 /**
- * Without a template, subject, body and sender are required (docs/specification.md#s2.4); the
- * sender may be the default sender of the project.
+ * Without a template, subject, body or text, and sender are required (docs/specification.md#s2.4);
+ * the sender may be the default sender of the project.
  */
 function inlineErrors(
   value: Readonly<Record<string, unknown>>,
   project: Project | null,
 ): FieldError[] {
-  const required = ["subject", "body", ...((project?.sender ?? null) === null ? ["from"] : [])];
+  const required = [
+    "subject",
+    ...(value["text"] === undefined ? ["body"] : []),
+    ...((project?.sender ?? null) === null ? ["from"] : []),
+  ];
   return required
     .filter((field) => value[field] === undefined)
     .map((field) => ({
       field,
-      message: "is required when no template is used",
+      message:
+        field === "body"
+          ? "is required when no template is used, unless there is a text"
+          : "is required when no template is used",
       code: "required" as const,
     }));
 }
@@ -176,11 +236,19 @@ function isTextRecord(value: unknown): value is Record<string, string> {
 
 function attachmentErrors(attachments: readonly unknown[]): FieldError[] {
   const errors: FieldError[] = [];
+  const contentIds = new Set<unknown>();
   let sizeBytes = 0;
   attachments.slice(0, MAX_ATTACHMENTS).forEach((attachment, i) => {
     if (!isRecord(attachment)) return;
-    const { content, contentId, disposition } = attachment;
+    const { content, url, contentId, disposition } = attachment;
     const at = (name: string) => `attachments.${i}.${name}`;
+    if (content === undefined && url === undefined) {
+      const message = "is required, since there is no url";
+      errors.push({ field: at("content"), message, code: "required" });
+    } else if (content !== undefined && url !== undefined) {
+      const message = "is not possible beside content; give one of them";
+      errors.push({ field: at("url"), message, code: "invalid_value" });
+    }
     if (typeof content === "string") {
       const base64 = unfolded(content);
       sizeBytes += decodedSize(base64);
@@ -193,6 +261,11 @@ function attachmentErrors(attachments: readonly unknown[]): FieldError[] {
       const message = "is required for an inline attachment";
       errors.push({ field: at("contentId"), message, code: "required" });
     }
+    if (contentIds.has(contentId)) {
+      const message = "must not be that of another attachment of the mail";
+      errors.push({ field: at("contentId"), message, code: "invalid_value" });
+    }
+    if (contentId !== undefined) contentIds.add(contentId);
   });
   if (sizeBytes > MAX_ATTACHMENTS_BYTES) {
     const message = "must take at most 10 MiB together, decoded";
@@ -236,7 +309,7 @@ function decodedSize(base64: string): number {
   return Math.floor((base64.length * 3) / 4) - padding;
 }
 
-const SentEmail = named(
+export const SentEmail = named(
   "SentEmail",
   described(
     Type.Object({

@@ -7,6 +7,7 @@ export const emailOperations = describeOperations(
   {
     sendEmail: {
       role: "EDITOR",
+      scopes: ["SEND"],
       isAudited: false,
       summary: "Send a mail to one or several recipients",
       description:
@@ -18,8 +19,20 @@ export const emailOperations = describeOperations(
         getContact: { id: "/data/emails/0/contact/id" },
       },
     },
+    sendBatch: {
+      role: "EDITOR",
+      scopes: ["SEND"],
+      isAudited: false,
+      summary: "Send several different mails",
+      description:
+        "Up to 100 mails, each as in `POST /v1/send`. With the mode `ALL_OR_NOTHING` a refused mail " +
+        "refuses the request; with `EACH` the answer is 200 and has the outcome of each mail. An " +
+        "unknown field refuses the request in both modes.",
+      isIdempotent: true,
+    },
     listEmails: {
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "List emails",
       description:
         "Mails that match all given filters, newest first. A search stops after two seconds: " +
@@ -27,6 +40,7 @@ export const emailOperations = describeOperations(
     },
     getEmail: {
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "Email details with all attempts",
       description: "The record of a mail, with every conversation with a mail server.",
     },
@@ -41,8 +55,26 @@ export const emailOperations = describeOperations(
       isIdempotent: true,
       links: { getEmail: { id: "/data/id" } },
     },
+    rescheduleEmail: {
+      role: "EDITOR",
+      isAudited: false,
+      summary: "Change the time of a scheduled mail",
+      description:
+        "409 once the mail is leased to be sent, and for mail that was not scheduled. Copies of one " +
+        "message have a time each.",
+    },
+    cancelEmail: {
+      role: "EDITOR",
+      isAudited: false,
+      summary: "Cancel a mail that waits",
+      description:
+        "The mail is then CANCELLED and not sent. 409 while it is under way and once it has ended.",
+      isIdempotent: true,
+      links: { getEmail: { id: "/data/id" } },
+    },
     getEmailContent: {
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "The rendered content of a mail",
       description:
         "The subject, the parts and the headers, rendered again from what is stored. Tracked " +
@@ -51,6 +83,7 @@ export const emailOperations = describeOperations(
     },
     previewEmail: {
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "A mail as a document for a frame",
       description:
         "The policy of the document allows no scripts and no requests, except those for images " +
@@ -58,6 +91,7 @@ export const emailOperations = describeOperations(
     },
     getEmailSource: {
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "The message of a mail as text",
       description:
         "The message as it leaves, with tracked links and a DKIM signature of this moment. The " +
@@ -65,6 +99,7 @@ export const emailOperations = describeOperations(
     },
     checkEmail: {
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "Check a mail",
       description:
         "Checks the structure, the headers, and the support of its HTML and CSS by mail " +

@@ -6,33 +6,23 @@
 import { MAX_ERRORS } from "../../http/validation.ts";
 import { AppError, type FieldError, fieldError, validationError } from "../../lib/errors.ts";
 import { type JsonObject, MAX_DATA_KIB, mergeData, serializeData } from "../contacts/data.ts";
-import type { SendInput } from "./model.ts";
 
-/** A subject or body that cannot be sent to one recipient. `position` is its index in `to`. */
-export type RecipientFault = { position: number; fault: FieldError };
-
-/** The path of a recipient in a request: `to`, or `to.1` in a list. */
-function pathOf({ to }: SendInput, position: number): string {
-  return Array.isArray(to) ? `to.${position}` : "to";
-}
+/** A subject or body that cannot be sent to one recipient. */
+export type RecipientFault = { path: string; fault: FieldError };
 
 /**
  * Throws 422 if there are faults. A fault that all recipients have in common is one of the subject
  * or body itself; other faults name their recipients.
  */
-export function refuseRecipients(
-  input: SendInput,
-  faults: readonly RecipientFault[],
-  isForAll: boolean,
-): void {
+export function refuseRecipients(faults: readonly RecipientFault[], isForAll: boolean): void {
   const [first] = faults;
   if (first === undefined) return;
   const { field, message } = first.fault;
   const isSame = faults.every(({ fault }) => fault.field === field && fault.message === message);
   if (isForAll && isSame) throw validationError([first.fault]);
   throw validationError(
-    faults.slice(0, MAX_ERRORS).map(({ position, fault }) => ({
-      field: pathOf(input, position),
+    faults.slice(0, MAX_ERRORS).map(({ path, fault }) => ({
+      field: path,
       message: `has a ${fault.field} that ${fault.message}`,
       code: fault.code,
     })),
@@ -45,11 +35,10 @@ export function refuseRecipients(
  */
 export function refuseFullContact(
   error: unknown,
-  input: SendInput,
-  { position, contactData }: { position: number; contactData: JsonObject },
+  { path, contactData }: { path: string; contactData: JsonObject },
 ): void {
   if (!(error instanceof AppError) || error.errors?.[0]?.field !== "data") return;
   serializeData(mergeData({}, contactData));
   const message = `has a contact whose data would take more than ${MAX_DATA_KIB} KiB as JSON`;
-  throw fieldError(pathOf(input, position), "too_big", message);
+  throw fieldError(path, "too_big", message);
 }

@@ -10,6 +10,7 @@ import { EXAMPLE } from "../../http/example-values.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf, QueryBoolean } from "../../http/validation.ts";
 import { LONGEST_ADDRESS_TEXT } from "../../protocols/mime/address.ts";
+import { TagFilter } from "./tags.ts";
 
 /** Why a mail waits, the cause first that holds up the most mails. */
 const WAIT_CAUSES = [
@@ -19,6 +20,7 @@ const WAIT_CAUSES = [
   "RELAY_REFUSES",
   "SITE_PAUSED",
   "RETRY",
+  "SCHEDULED",
   "QUEUE",
 ] as const;
 
@@ -145,17 +147,24 @@ const Report = named(
       excerpt: Type.String(),
     }),
     {
-      kind: "BOUNCE: it could not be delivered; COMPLAINT: its recipient reported it as spam",
+      kind:
+        "BOUNCE: it could not be delivered; COMPLAINT: its recipient reported it as spam; DELIVERY: " +
+        "it was delivered, which was known before the answer of the next server",
       receivedAt: "When the report arrived",
-      form: "standard, ARF, JMRP, or the kind of server whose words were recognised",
-      class: "Class of the failure; null for a complaint",
+      form:
+        "standard, ARF, JMRP, the kind of server whose words were recognised, or webhook and the " +
+        "provider that reported it",
+      class: "Class of the failure; null if it is no bounce",
       statusCode: "Enhanced status code, such as 5.1.1; null if the report names none",
       reason: "The reason in words; empty once the contact was deleted",
       reportingMta: "The server or program that wrote the report; null if it is not named",
       excerpt: "The part of the report about the failure; empty once the contact was deleted",
     },
   ),
-  { description: "A bounce or a complaint that arrived after a mail server had accepted the mail" },
+  {
+    description:
+      "A bounce, a complaint or a delivery that was reported after a mail server had accepted the mail",
+  },
 );
 export type EmailReport = Static<typeof Report>;
 
@@ -172,8 +181,8 @@ const Wait = named(
       cause:
         "PROJECT_DISABLED, CAMPAIGN_PAUSED; SITE_PAUSED: the mail servers of the recipient take no " +
         "mail; RELAY_DOWN: the relay cannot be reached; RELAY_REFUSES: the relay refuses " +
-        "all mail of this account, because of a quota for example; RETRY: the last attempt failed; QUEUE: it " +
-        "waits for its turn",
+        "all mail of this account, because of a quota for example; RETRY: the last attempt failed; " +
+        "SCHEDULED: its time has not come; QUEUE: it waits for its turn",
       name: "Name of the campaign, the site or the relay; null for the other causes",
       reason: "What the site or the relay said, or why the last attempt failed, in words",
       until: "When the mail is tried next, if nothing else holds it up; null if only people end it",
@@ -183,6 +192,15 @@ const Wait = named(
 );
 export type EmailWait = Static<typeof Wait>;
 
+const Addressees = named(
+  "EmailAddressees",
+  described(Type.Object({ to: Type.Array(Type.String()), cc: Type.Array(Type.String()) }), {
+    to: "The addresses in To, with their display names",
+    cc: "The addresses in Cc, with their display names",
+  }),
+  { description: "The recipients that all copies of a message show" },
+);
+
 /** An email record (docs/interface.md#send). */
 export const Email = named(
   "Email",
@@ -191,6 +209,8 @@ export const Email = named(
       id: Type.String(),
       contactId: Nullable(Type.String()),
       to: Nullable(Type.String()),
+      recipientType: Nullable(OneOf(["TO", "CC", "BCC"])),
+      addressees: Nullable(Addressees),
       from: Type.String(),
       subject: Type.String(),
       status: EmailStatusSchema,
@@ -200,7 +220,9 @@ export const Email = named(
       campaignId: Nullable(Type.String()),
       workflowExecutionId: Nullable(Type.String()),
       messageId: Type.String(),
+      tags: Type.Record(Type.String(), Type.String()),
       createdAt: DateTime,
+      scheduledAt: Moment,
       sentAt: Moment,
       deliveredAt: Moment,
       openedAt: Moment,
@@ -217,6 +239,12 @@ export const Email = named(
       id: "Id of the email record",
       contactId: "Id of the contact; null once the contact was deleted",
       to: "Address of the recipient; null once the contact was deleted",
+      recipientType:
+        "In which field of the request the recipient was named; null for a copy once the contact of " +
+        "one of its recipients was deleted and all copies have left",
+      addressees:
+        "What To and Cc show, if the mail is a copy of a message to several recipients; null for " +
+        "other mails, and once the contact of one of them was deleted and all copies have left",
       from: "Address of the sender",
       subject: "The rendered subject",
       status: "Status of the mail",
@@ -226,7 +254,9 @@ export const Email = named(
       campaignId: "Id of its campaign; null if it belongs to none",
       workflowExecutionId: "Id of the workflow execution that sent it; null if none did",
       messageId: "Value of its header Message-ID",
+      tags: "The tags that the request gave it; empty once the contact was deleted",
       createdAt: "When the mail was accepted",
+      scheduledAt: "The time for which it was scheduled; null if it was to be sent at once",
       sentAt: "When a mail server accepted it; null before",
       deliveredAt: "When its delivery was confirmed; null before",
       openedAt: "When a person first opened it; null before",
@@ -246,6 +276,8 @@ export const Email = named(
       id: EXAMPLE.emailId,
       contactId: EXAMPLE.contactId,
       to: "ada@example.com",
+      recipientType: "TO",
+      addressees: null,
       from: "hello@acme.example",
       subject: "Your order 1001",
       status: "SENT",
@@ -255,7 +287,9 @@ export const Email = named(
       campaignId: null,
       workflowExecutionId: null,
       messageId: `<${EXAMPLE.emailId}@acme.example>`,
+      tags: { order: "1001" },
       createdAt: EXAMPLE.createdAt,
+      scheduledAt: null,
       sentAt: EXAMPLE.updatedAt,
       deliveredAt: null,
       openedAt: null,
@@ -299,6 +333,7 @@ export const EmailQuery = Input({
       description: "Any part of the subject; letter case makes no difference",
     }),
   ),
+  tag: Type.Optional(describedUse(TagFilter, "A tag: its name, or name:value, such as order:1001")),
   since: Type.Optional(describedUse(DateTime, "Accepted at this time or later")),
   until: Type.Optional(describedUse(DateTime, "Accepted at this time or earlier")),
 });

@@ -15,8 +15,12 @@ import { projects } from "../../db/schema/projects.ts";
 import { workflowExecutions } from "../../db/schema/workflows.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
+import { readStoredTags } from "../../lib/stored-tags.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { type Mailbox, mailboxText } from "../../protocols/mime/mailbox.ts";
 import { messageIdOf } from "../../protocols/mime/message-id.ts";
+import { readVisible, type VisibleRecipients } from "../../protocols/mime/visible-recipients.ts";
+import { readConversations } from "../../protocols/smtp/conversation.ts";
 import type { Attempt, Email, EmailReport, EmailWait } from "./record-model.ts";
 import { type FindHold, whyWaiting } from "./waiting.ts";
 
@@ -39,6 +43,7 @@ export function createEmailRecords(deps: {
         from: messages.fromAddress,
         isMarketing: messages.isMarketing,
         messageId: messages.messageId,
+        recipients: messages.recipients,
         campaignId: campaigns.id,
         executionId: workflowExecutions.id,
         campaign: { name: campaigns.name, status: campaigns.status },
@@ -137,11 +142,17 @@ type Details = { wait: EmailWait | null; attempts: Attempt[]; reports: EmailRepo
 
 function present(row: RowShape, details: Details): Email {
   const { email, contactId, from, campaignId, executionId } = row;
-  const { id, to, subject, status, source, templateId, lastError } = email;
+  const { id, groupId, to, subject, status, source, templateId, lastError } = email;
+  const visible = row.recipients === null ? null : readVisible(row.recipients);
   return {
     id,
     contactId,
     to,
+    recipientType: typeOf(email, visible),
+    addressees:
+      visible === null
+        ? null
+        : { to: visible.to.map(mailboxText), cc: visible.cc.map(mailboxText) },
     from,
     subject,
     status,
@@ -150,8 +161,10 @@ function present(row: RowShape, details: Details): Email {
     templateId,
     campaignId,
     workflowExecutionId: executionId,
-    messageId: row.messageId ?? messageIdOf(id, from),
+    messageId: row.messageId ?? messageIdOf(groupId ?? id, from),
+    tags: readStoredTags(email.tags),
     createdAt: isoTime(email.createdAt),
+    scheduledAt: isoTimeOrNull(email.scheduledAt),
     sentAt: isoTimeOrNull(email.sentAt),
     deliveredAt: isoTimeOrNull(email.deliveredAt),
     openedAt: isoTimeOrNull(email.openedAt),
@@ -164,12 +177,24 @@ function present(row: RowShape, details: Details): Email {
   };
 }
 
+/** In which field the recipient was named; null if that was forgotten with a contact. */
+function typeOf(
+  { groupId, to }: Pick<RowShape["email"], "groupId" | "to">,
+  visible: VisibleRecipients | null,
+): Email["recipientType"] {
+  if (visible === null || to === null) return groupId === null ? "TO" : null;
+  const isIn = (mailboxes: readonly Mailbox[]) => mailboxes.some(({ address }) => address === to);
+  if (isIn(visible.to)) return "TO";
+  return isIn(visible.cc) ? "CC" : "BCC";
+}
+
 type RowShape = {
   email: typeof emails.$inferSelect;
   contactId: string | null;
   from: string;
   isMarketing: boolean;
   messageId: string | null;
+  recipients: string | null;
   campaignId: string | null;
   executionId: string | null;
 };
@@ -183,7 +208,7 @@ function presentAttempt(row: typeof attempts.$inferSelect): Attempt {
     outcome,
     class: row.class,
     reason,
-    conversations: row.conversations === null ? [] : JSON.parse(row.conversations),
+    conversations: row.conversations === null ? [] : readConversations(row.conversations),
   };
 }
 

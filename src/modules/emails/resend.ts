@@ -9,11 +9,12 @@ import { AppError } from "../../lib/errors.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { newId } from "../../lib/id.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
-import type { LeasedMail } from "../../outbox/lease-rows.ts";
+import type { LeasedMail } from "../../outbox/lane/rows.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
 import { isDomainVerified, senderNotVerified } from "../domains/domains.ts";
 import { ensureQueue } from "../quotas.ts";
 import { suppressionReason } from "../suppressions.ts";
+import { writeTags } from "./tags.ts";
 import { TRANSACTIONAL_PRIORITY, unsubscribed } from "./commit.ts";
 import type { EmailContents } from "./content/contents.ts";
 import type { Email } from "./record-model.ts";
@@ -43,15 +44,16 @@ export function createResend(deps: {
   };
 
   function find(projectSeq: number, id: string) {
-    const { status, templateId } = records.get(projectSeq, id);
+    const { status, templateId, tags } = records.get(projectSeq, id);
     if (status === "QUEUED" || status === "SENDING") throw underWay();
-    return { stored: contents.find(projectSeq, id), templateId };
+    return { stored: contents.find(projectSeq, id), templateId, tags };
   }
 
   function insert(projectSeq: number, id: string, subject: string): Email {
     const {
       stored: { mail },
       templateId,
+      tags,
     } = find(projectSeq, id);
     const to = recipientOf(projectSeq, mail);
     ensureQueue(app, projectSeq, 1);
@@ -69,6 +71,7 @@ export function createResend(deps: {
       toName: mail.toName,
       subject,
       variables: mail.variables,
+      tags: writeTags(tags),
       status: "QUEUED",
       priority: TRANSACTIONAL_PRIORITY,
       createdAt: now,

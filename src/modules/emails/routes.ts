@@ -1,7 +1,10 @@
 /**
  * POST /v1/send
+ * POST /v1/send/batch
  * GET  /emails
  * GET  /emails/{id}
+ * PATCH /emails/{id}       another time for a mail that is sent later
+ * POST /emails/{id}/cancel
  * POST /emails/{id}/resend
  * GET  /emails/{id}/raw    the exact message, with --transport capture
  */
@@ -9,7 +12,6 @@
 import { Elysia } from "elysia";
 import { Type } from "@sinclair/typebox";
 import type { App } from "../../core/app.ts";
-import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
 import type { Bodies } from "../../http/body.ts";
 import { isLenient, LenientQuery } from "../../http/validation.ts";
@@ -23,52 +25,86 @@ import {
   SearchEnvelope,
   withErrors,
 } from "../../http/envelope.ts";
-import type { createAccept } from "./accept.ts";
+import { wakeSending } from "../../outbox/enqueue.ts";
+import type { Accept } from "./accept.ts";
+import { BATCH_PATH, BatchInput, BatchResult, hasRefusal, prepareBatch } from "./batch.ts";
 import { listEmails } from "./list.ts";
 import { ensureSendable, SendInput, SendResult } from "./model.ts";
 import { emailOperations } from "./operations.ts";
 import { Email, EmailQuery } from "./record-model.ts";
 import type { EmailRecords } from "./records.ts";
 import type { Resend } from "./resend.ts";
+import { cancelEmail, rescheduleEmail, RescheduleInput } from "./schedule.ts";
 
-export function emailRoutes(deps: {
+type SendDeps = {
   admission: Admission;
-  accept: ReturnType<typeof createAccept>;
+  accept: Accept;
   bodies: Bodies;
-  app: App;
-  records: EmailRecords;
-  resend: Resend;
-  writer: Writer;
-  /** Wakes the dispatcher, because there is mail to send. */
-  wake: () => void;
-}) {
-  const { app, admission, accept, bodies, records, resend, writer, wake } = deps;
+};
+
+export function sendRoute(
+  app: App,
+  deps: SendDeps,
+  { path, detail }: { path: string; detail: object },
+) {
+  const { admission, accept, bodies } = deps;
+  return new Elysia({ name: `send: ${path}` }).use(admission.secretKey).post(
+    path,
+    ({ project, user, senderDomains, request, body, once }) =>
+      once(async () => {
+        const checked = { project, isLenient: isLenient(request) };
+        ensureSendable(body, checked);
+        const holder = { projectSeq: project.seq, isPublic: false };
+        const reserveCopies = () => bodies.takeCopies(request, holder);
+        const commit = await accept(project, body, {
+          userEmail: user?.email ?? null,
+          senderDomains,
+          isLenient: checked.isLenient,
+          reserveCopies,
+        });
+        return () => {
+          const accepted = commit();
+          wakeSending(app);
+          return { status: 200, body: mirroredEnvelope(accepted) };
+        };
+      }),
+    {
+      query: LenientQuery,
+      body: limited(SendInput, BODY_LIMITS.send),
+      response: withErrors({ 200: MirroredEnvelope(SendResult) }),
+      detail,
+    },
+  );
+}
+
+export function emailRoutes(deps: SendDeps & { app: App; records: EmailRecords; resend: Resend }) {
+  const { app, admission, accept, bodies, records, resend } = deps;
   return new Elysia({ name: "email-routes" })
     .use(admission.secretKey)
     .post(
-      "/v1/send",
-      ({ project, user, request, body, once }) =>
+      BATCH_PATH,
+      ({ project, user, senderDomains, request, body, once }) =>
         once(async () => {
-          const checked = { project, isLenient: isLenient(request) };
-          ensureSendable(body, checked);
           const holder = { projectSeq: project.seq, isPublic: false };
-          const reserveCopies = () => bodies.takeCopies(request, holder);
-          const commit = await accept(project, body, {
+          const end = await prepareBatch(app, accept, body, {
+            project,
             userEmail: user?.email ?? null,
-            isLenient: checked.isLenient,
-            reserveCopies,
+            senderDomains,
+            isLenient: isLenient(request),
+            reserveCopies: () => bodies.takeCopies(request, holder),
+            path: BATCH_PATH,
+            key: request.headers.get("idempotency-key"),
           });
           return () => {
-            const accepted = commit();
-            writer.afterCommit(wake);
-            return { status: 200, body: mirroredEnvelope(accepted) };
+            const result = end();
+            return { status: 200, body: envelope(result), isPartial: hasRefusal(result) };
           };
         }),
       {
         query: LenientQuery,
-        body: limited(SendInput, BODY_LIMITS.send),
-        response: withErrors({ 200: MirroredEnvelope(SendResult) }),
-        detail: emailOperations.sendEmail,
+        body: limited(BatchInput, BODY_LIMITS.send),
+        response: withErrors({ 200: Envelope(BatchResult) }),
+        detail: emailOperations.sendBatch,
       },
     )
     .get(
@@ -85,6 +121,35 @@ export function emailRoutes(deps: {
       response: withErrors({ 200: Envelope(Email) }),
       detail: emailOperations.getEmail,
     })
+    .patch(
+      "/emails/:id",
+      ({ project, params, body, storeWithoutQuota }) =>
+        storeWithoutQuota(() => {
+          const target = { records, projectSeq: project.seq, id: params.id };
+          const email = rescheduleEmail(app, target, body);
+          wakeSending(app);
+          return envelope(email);
+        }),
+      {
+        params: IdParams,
+        body: limited(RescheduleInput, BODY_LIMITS.settings),
+        response: withErrors({ 200: Envelope(Email) }),
+        detail: emailOperations.rescheduleEmail,
+      },
+    )
+    .post(
+      "/emails/:id/cancel",
+      ({ project, params, onceWithoutQuota }) =>
+        onceWithoutQuota(() => () => {
+          const target = { records, projectSeq: project.seq, id: params.id };
+          return { status: 200, body: envelope(cancelEmail(app, target)) };
+        }),
+      {
+        params: IdParams,
+        response: withErrors({ 200: Envelope(Email) }),
+        detail: emailOperations.cancelEmail,
+      },
+    )
     .post(
       "/emails/:id/resend",
       ({ project, params, once }) =>
@@ -92,7 +157,7 @@ export function emailRoutes(deps: {
           const send = await resend(project.seq, params.id);
           return () => {
             const email = send();
-            writer.afterCommit(wake);
+            wakeSending(app);
             return { status: 201, body: envelope(email) };
           };
         }),

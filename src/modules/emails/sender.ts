@@ -1,16 +1,17 @@
 /** Resolves the sender of a mail, which the request, its template and the project may name. */
 
 import type { Project } from "../../http/admission.ts";
-import { mailboxIn, normalizedAddress, normalizedMailbox } from "../../http/formats.ts";
-import { fieldError } from "../../lib/errors.ts";
-import { displayName, type Mailbox } from "../../protocols/mime/mailbox.ts";
+import { normalizedAddress, normalizedMailbox } from "../../http/formats.ts";
+import { AppError, fieldError } from "../../lib/errors.ts";
+import { displayName, mailboxText } from "../../protocols/mime/mailbox.ts";
 import type { TemplateRow } from "../templates.ts";
+import { mailboxesOf, mailboxOf } from "./mailboxes.ts";
 import type { SendInput } from "./model.ts";
 
 export type MailSender = {
   address: string;
   name: string | null;
-  /** A mailbox as text, with or without a display name. */
+  /** Mailboxes as text, with or without display names, separated by commas. */
   replyTo: string | null;
 };
 
@@ -24,7 +25,7 @@ export function resolveSender(
   template: TemplateRow | null,
   fallback: Project["sender"],
 ): MailSender {
-  const given = input.from === undefined ? null : senderIn(input.from);
+  const given = input.from === undefined ? null : mailboxOf(input.from);
   const named = given?.address ?? template?.from ?? null;
   const address = named ?? fallback?.address;
   if (address === undefined) {
@@ -32,19 +33,31 @@ export function resolveSender(
     throw fieldError("from", "required", message);
   }
   const fallbackName = named === null ? fallback?.name : null;
-  const reply = input.reply ?? template?.replyTo;
   return {
     address: normalizedAddress(address),
     name: given?.name ?? nameOf(input.name) ?? template?.fromName ?? fallbackName ?? null,
-    replyTo: reply === undefined || reply === null ? null : normalizedMailbox(reply),
+    replyTo: replyToOf(input, template),
   };
 }
 
-/** A name beside the address wins over one in the text of the address. */
-function senderIn(from: NonNullable<SendInput["from"]>): Mailbox {
-  if (typeof from === "string") return mailboxIn(from);
-  const { address, name } = mailboxIn(from.email);
-  return { address, name: nameOf(from.name) ?? name };
+/**
+ * The error for a sender of another domain than those to which the key is bound; null if it may be
+ * used. `allowed` is empty for a key that is not bound.
+ */
+export function senderRefusal(domain: string, allowed: readonly string[]): AppError | null {
+  if (allowed.length === 0 || allowed.includes(domain)) return null;
+  const message = `This key may send only from ${allowed.join(", ")}, and the sender's domain is ${domain}.`;
+  return new AppError(403, "SENDER_NOT_ALLOWED", message, {
+    suggestion: "Send from a domain of the key, or create a key for this domain.",
+  });
+}
+
+/** The addresses of the request, or else the one of the template. */
+function replyToOf(input: SendInput, template: TemplateRow | null): string | null {
+  const given = mailboxesOf(input.replyTo ?? input.reply);
+  if (given.length > 0) return given.map(mailboxText).join(", ");
+  const stored = template?.replyTo ?? null;
+  return stored === null ? null : normalizedMailbox(stored);
 }
 
 const nameOf = (text: string | undefined) => (text === undefined ? null : displayName(text));

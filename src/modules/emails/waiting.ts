@@ -15,6 +15,8 @@ export type WaitingMail = {
   line: string;
   nextAt: number | null;
   lastError: string | null;
+  /** The time that its sender chose; null for a mail that is sent at once. */
+  scheduledAt: number | null;
   /** Null if the mail belongs to no campaign. */
   campaign: { name: string; status: CampaignStatus } | null;
   isProjectEnabled: boolean;
@@ -27,6 +29,10 @@ export function whyWaiting(mail: WaitingMail, holdOf: FindHold, now: number): Em
   if (!mail.isProjectEnabled) return { ...UNNAMED, cause: "PROJECT_DISABLED" };
   if (campaign?.status === "PAUSED") {
     return { ...UNNAMED, cause: "CAMPAIGN_PAUSED", name: campaign.name };
+  }
+  const { scheduledAt } = mail;
+  if (scheduledAt !== null && scheduledAt > now) {
+    return { ...UNNAMED, cause: "SCHEDULED", until: isoTime(scheduledAt) };
   }
   const hold = holdOf(line);
   if (hold !== null) {

@@ -28,6 +28,7 @@ import {
 import { eventDataFor } from "../../http/role-views.ts";
 import type { Role } from "../../http/roles.ts";
 import { isoTime } from "../../lib/clock.ts";
+import { readStoredTags } from "../../lib/stored-tags.ts";
 import { notFound } from "../../lib/errors.ts";
 import { trimmedEventName } from "../../lib/event-name.ts";
 import { timeOfId } from "../../lib/id.ts";
@@ -51,6 +52,7 @@ export const eventNoun: Noun = {
     read("GET /events", {
       id: "listEvents",
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "List events",
       description: "Events that match all given filters, newest first.",
       query: EventQuery,
@@ -63,6 +65,7 @@ export const eventNoun: Noun = {
     read("GET /events/names", {
       id: "listEventNames",
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "List unique event names, most used first",
       description: "The names of all events of the project, including those of the service.",
       query: PageQuery,
@@ -72,6 +75,7 @@ export const eventNoun: Noun = {
     read("GET /events/:id", {
       id: "getEvent",
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "Get an event",
       description: "The event with its data.",
       answer: Envelope(Event),
@@ -88,14 +92,14 @@ type Row = StoredEvent & { seq: number };
 type Found = PageRows<Row>;
 
 const COLUMNS = `e.seq, e.id, e.name, e.data, e.created_at AS createdAt, c.id AS contactId,
-  c.email AS contactEmail, m.id AS emailId`;
+  c.email AS contactEmail, m.id AS emailId, m.tags AS emailTags`;
 const JOINS = `LEFT JOIN contacts c ON c.seq = e.contact_seq
   LEFT JOIN emails m ON m.seq = e.email_seq`;
 
 /** Result for a contact that does not exist. */
 const NO_EVENTS: Found = { rows: [], total: 0, positionOf: () => [] };
 
-function listEvents(app: App, projectSeq: number, given: EventQuery): Promise<Page<Event>> {
+export function listEvents(app: App, projectSeq: number, given: EventQuery): Promise<Page<Event>> {
   const query =
     given.event === undefined ? given : { ...given, event: trimmedEventName(given.event) };
   const hasContactFilter = query.email !== undefined || query.contactId !== undefined;
@@ -203,7 +207,7 @@ async function readContact(
 }
 
 /** The names that most events have come first. */
-function listEventNames(
+export function listEventNames(
   app: App,
   project: { seq: number },
   query: PageQuery,
@@ -259,6 +263,7 @@ export function presentEvent({
   contactId,
   contactEmail,
   emailId,
+  emailTags,
   createdAt,
 }: StoredEvent) {
   return {
@@ -268,6 +273,7 @@ export function presentEvent({
     contactId,
     contactEmail,
     emailId,
+    emailTags: emailTags === null ? null : readStoredTags(emailTags),
     createdAt: isoTime(createdAt),
   } satisfies Event;
 }

@@ -18,6 +18,7 @@ export const Event = named(
       contactId: Nullable(Type.String()),
       contactEmail: Nullable(Type.String()),
       emailId: Nullable(Type.String()),
+      emailTags: Nullable(Type.Record(Type.String(), Type.String())),
       createdAt: Type.String({ format: "date-time" }),
     }),
     {
@@ -27,6 +28,7 @@ export const Event = named(
       contactId: "Id of the contact that the event concerns",
       contactEmail: "Address of the contact; null once the contact was deleted",
       emailId: "Id of the mail that the event concerns",
+      emailTags: "The tags of this mail; null if it has none",
       createdAt: "When the event happened",
     },
   ),
@@ -39,6 +41,7 @@ export const Event = named(
       contactId: EXAMPLE.contactId,
       contactEmail: "ada@example.com",
       emailId: null,
+      emailTags: null,
       createdAt: EXAMPLE.createdAt,
     },
   },

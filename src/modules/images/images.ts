@@ -84,6 +84,7 @@ export const imageNoun: Noun = {
     read("GET /images", {
       id: "listImages",
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "List images",
       description: "Images whose name contains the text, newest first; all without a text.",
       query: ImageListQuery,
@@ -93,6 +94,7 @@ export const imageNoun: Noun = {
     read("GET /images/:id", {
       id: "getImage",
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "Get an image",
       description: "The address and the size of the image.",
       answer: Envelope(Image),

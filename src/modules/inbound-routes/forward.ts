@@ -8,7 +8,7 @@ import type { App } from "../../core/app.ts";
 import type { Writer } from "../../db/writer.ts";
 import { newId } from "../../lib/id.ts";
 import { PIECE_BYTES } from "../../lib/piece-buffer.ts";
-import type { EmailStore } from "../../outbox/enqueue.ts";
+import { type EmailStore, wakeSending } from "../../outbox/enqueue.ts";
 import type { SubmittedMessage, SubmittedStore } from "../../outbox/submitted.ts";
 import { ensureQueue, ensureStorage, runWithinStorage } from "../quotas.ts";
 import type { ArrivedMail } from "./arrival.ts";
@@ -31,10 +31,8 @@ export function createForwarding(deps: {
   rows: Pick<ReceivedRows, "piece">;
   store: Pick<EmailStore, "insertEmail">;
   submitted: SubmittedStore;
-  writer: Pick<Writer, "write" | "afterCommit">;
+  writer: Pick<Writer, "write">;
   app: App;
-  /** Wakes the dispatcher, because there is mail to send. */
-  wake: () => void;
 }) {
   const { app, rows, store, submitted, writer } = deps;
 
@@ -84,8 +82,9 @@ export function createForwarding(deps: {
         insert(n, rest.subarray(at, at + PIECE_BYTES));
         at += PIECE_BYTES;
       }
-      writer.afterCommit(deps.wake);
-      return to.map((address) => insertMail(forward, { address, messageSeq, now }));
+      const mails = to.map((address) => insertMail(forward, { address, messageSeq, now }));
+      wakeSending(app);
+      return mails;
     },
   };
 

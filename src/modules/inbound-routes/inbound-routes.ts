@@ -4,7 +4,7 @@ import type { App } from "../../core/app.ts";
 import { eventLog } from "../../events/log.ts";
 import { deriveKey } from "../../lib/crypto.ts";
 import { perApp } from "../../lib/per-app.ts";
-import { emailStore, mailQueued } from "../../outbox/enqueue.ts";
+import { emailStore } from "../../outbox/enqueue.ts";
 import { submittedStore } from "../../outbox/submitted.ts";
 import { admissionOf } from "../admission.ts";
 import { contactRemoval } from "../contacts/remove.ts";
@@ -23,7 +23,7 @@ import { createSenderReader } from "./sender.ts";
 import { createInboundRoutes } from "./service.ts";
 import { createTargets } from "./targets.ts";
 
-const receivedRows = perApp(({ db }: App) => createReceivedRows(db));
+export const receivedRows = perApp(({ db }: App) => createReceivedRows(db));
 
 const inboundRoutesOf = perApp((app: App) => createInboundRoutes({ ...app, app }));
 
@@ -53,7 +53,6 @@ export const inboundReceiving = perApp((app: App) =>
     limits: createReceivingLimits(app),
     senderOf: inboundTargets(app).senderOf,
     noteArrival: arrivalMemory(app).noteArrival,
-    wake: mailQueued(app).raise,
   }),
 );
 

@@ -7,6 +7,7 @@ export const inboundRouteOperations = describeOperations(
   {
     listInboundRoutes: {
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "List inbound routes",
       description: "The addresses that the project receives mail for, newest first.",
     },

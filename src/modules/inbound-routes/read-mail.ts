@@ -4,17 +4,20 @@ import { withoutComments } from "../../protocols/mime/comments.ts";
 import { oneLine } from "../../lib/one-line.ts";
 import { readDsn } from "../../protocols/dsn/report.ts";
 import { decodeOctets } from "../../protocols/mime/encode-fields.ts";
-import type { Mailbox } from "../../protocols/mime/mailbox.ts";
+import { type Mailbox, mailboxText } from "../../protocols/mime/mailbox.ts";
 import { type ReadField, valueOf } from "../../protocols/mime/read-fields.ts";
 import { decodeWords, readMessage } from "../../protocols/mime/read-parts.ts";
-import type { ReceivedContent, StoredPart } from "./record.ts";
+import type { Addressees, ReceivedContent, StoredPart } from "./record.ts";
 
 /** A message as the parser reads it. The id of a part's content is empty if it has none. */
 export type ParsedMail = {
   text: string;
   html: string;
   parts: readonly (StoredPart & { contentId: string })[];
+  addresses: Readonly<Record<keyof Addressees, readonly NamedAddress[]>>;
 };
+
+type NamedAddress = { name: string; address: string };
 
 /** Parses messages in a thread. */
 export type MailParser = {
@@ -29,6 +32,7 @@ export type ReadMail = Pick<
   ReceivedContent,
   "from" | "fromName" | "subject" | "messageId" | "isAutomatic" | "isReadable" | "parts"
 > & {
+  addressees: Addressees;
   text: string;
   html: string;
   isShortened: boolean;
@@ -61,7 +65,12 @@ export async function readMail(
   const message = readMessage(raw);
   const { fields } = message;
   const parsed = await parser.read(raw, sender);
-  const { text = "", html = "", parts = [] } = parsed ?? {};
+  const {
+    text = "",
+    html = "",
+    parts = [],
+    addresses = { to: [], cc: [], replyTo: [] },
+  } = parsed ?? {};
   const name = mailbox?.name ?? null;
   const messageId = idsIn(valueOf(fields, "message-id") ?? "")[0] ?? null;
   return {
@@ -72,6 +81,11 @@ export async function readMail(
     isAutomatic: isAutomatic(fields) || readDsn(message).kind !== "unknown",
     isReadable: parsed !== null,
     parts: parts.slice(0, MAX_PARTS).map(partOf),
+    addressees: {
+      to: addresses.to.map(textOf),
+      cc: addresses.cc.map(textOf),
+      replyTo: addresses.replyTo.map(textOf),
+    },
     text: shortened(text, LONGEST_TEXT),
     html: shortened(html, LONGEST_HTML),
     isShortened: text.length > LONGEST_TEXT || html.length > LONGEST_HTML,
@@ -103,9 +117,20 @@ function isAutomatic(fields: readonly ReadField[]): boolean {
   return value !== undefined && value !== "" && value !== "no";
 }
 
-function partOf({ partId, filename, contentType, size, isInline }: StoredPart): StoredPart {
-  return { partId, filename, contentType, size, isInline };
+function partOf({
+  partId,
+  filename,
+  contentType,
+  size,
+  isInline,
+  ...part
+}: StoredPart): StoredPart {
+  const contentId = (part.contentId ?? "").replace(/^<|>$/g, "");
+  return { partId, filename, contentType, size, isInline, contentId };
 }
+
+const textOf = ({ name, address }: NamedAddress): string =>
+  mailboxText({ address, name: name === "" ? null : name });
 
 function subjectOf(value: string): string {
   return oneLine(decodeWords(decodeOctets(value)))

@@ -25,12 +25,13 @@ import { bySeq, listPage, PageQuery, type PageRows, seqBound } from "../../http/
 import { isoTime } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
 import { senderOfProject } from "../../lib/message-senders.ts";
-import { previewHeaders, shownImages } from "../../render/preview-document.ts";
+import { previewHeaders } from "../../render/preview-document.ts";
 import { showDocument } from "../content-work/content-work.ts";
 import { linkOf } from "./event.ts";
 import { AttachmentParams, ReceivedMail } from "./model.ts";
 import { receivedMailOperations } from "./operations.ts";
-import type { MailParser, ParsedMail } from "./read-mail.ts";
+import { inlineImages } from "./inline-images.ts";
+import type { MailParser } from "./read-mail.ts";
 import { receivedContent, type ReceivedRow } from "./record.ts";
 import type { RemoveReceived } from "./removal.ts";
 import { countReceived, type ReceivedRows } from "./rows.ts";
@@ -67,21 +68,6 @@ export function receivedMailRoutes(deps: {
     return { id, receivedAt, size, sender, ...content, inReplyTo: emailId, contactId, attachments };
   }
 
-  /** The images that the HTML refers to by `cid:` (RFC 2392). */
-  async function inlineImages(raw: Uint8Array, { html, parts }: ParsedMail, sender: string) {
-    if (!/\bcid:/i.test(html)) return [];
-    const found = await Promise.all(
-      shownImages(parts).map(async ({ partId, contentId, contentType }) => ({
-        contentId,
-        contentType,
-        content: await parser.part(raw, partId, sender),
-      })),
-    );
-    return found.flatMap(({ content, ...image }) =>
-      content === null ? [] : { ...image, content },
-    );
-  }
-
   /** What a frame shows of the message. Throws 409 if it cannot be parsed. */
   async function preview(projectSeq: number, id: string, query: PreviewQuery): Promise<Response> {
     const raw = rows.raw(find(projectSeq, id).seq);
@@ -91,7 +77,7 @@ export function receivedMailRoutes(deps: {
     if (query.part === "text" || parsed.html === "") {
       return new Response(parsed.text, { headers: previewHeaders("text/plain") });
     }
-    const images = await inlineImages(raw, parsed, sender);
+    const images = await inlineImages(parser, { raw, parsed, sender });
     const isDark = query.dark === "true";
     const { html } = parsed;
     const shown = await showDocument(app, projectSeq, { html, images, isDark });

@@ -22,11 +22,22 @@ const StoredPart = Type.Object({
   contentType: Type.String(),
   size: Type.Number(),
   isInline: Type.Boolean(),
+  /** Without angle brackets; empty without one. Absent in mails that an older version stored. */
+  contentId: Type.Optional(Type.String()),
+});
+
+/** Mailboxes of the header fields, each as text. */
+const Addressees = Type.Object({
+  to: Type.Array(Type.String()),
+  cc: Type.Array(Type.String()),
+  replyTo: Type.Array(Type.String()),
 });
 
 const ReceivedContent = Type.Object({
   /** The recipients of the envelope. */
   to: Type.Array(Type.String()),
+  /** Absent in mails that an older version stored. */
+  addressees: Type.Optional(Addressees),
   from: Type.Union([Type.String(), Type.Null()]),
   fromName: Type.Union([Type.String(), Type.Null()]),
   subject: Type.String(),
@@ -44,6 +55,7 @@ const ReceivedContent = Type.Object({
 
 export type ReceivedContent = Static<typeof ReceivedContent>;
 export type StoredPart = Static<typeof StoredPart>;
+export type Addressees = Static<typeof Addressees>;
 
 /** A received mail as its row has it. */
 export type ReceivedRow = {

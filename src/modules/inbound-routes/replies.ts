@@ -2,6 +2,7 @@
 
 import type { App } from "../../core/app.ts";
 import {
+  findCopyTo,
   findReportedMail,
   findSubmittedMails,
   type ReportedMail,
@@ -18,7 +19,11 @@ export function findRepliedMail(
   { repliesTo, from }: Pick<ReadMail, "repliesTo" | "from">,
 ): ReportedMail | null {
   for (const messageId of repliesTo) {
-    const own = findByOwnId(app, messageId);
+    const first = findByOwnId(app, messageId);
+    // Who replies to one of several copies is the recipient of that copy.
+    const groupId = first?.groupId ?? null;
+    const copy = groupId === null ? null : findCopyTo(app, groupId, from ?? "");
+    const own = copy ?? first;
     const found = own === null ? findSubmittedMails(app, messageId, from ?? "") : [own];
     const mail = found.find((each) => each.projectSeq === projectSeq);
     if (mail !== undefined) return mail;

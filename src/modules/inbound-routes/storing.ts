@@ -53,8 +53,6 @@ export type StoringDeps = {
   submitted: SubmittedStore;
   /** Base of the links to attachments. */
   url: string;
-  /** Wakes the dispatcher, because there is mail to send. */
-  wake: () => void;
 };
 
 /** Returns the function that resolves to the id of the mail when all is on disk. */

@@ -4,6 +4,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { described, named } from "../../http/documented.ts";
 import { Nullable } from "../../http/envelope.ts";
 import { EXAMPLE } from "../../http/example-values.ts";
+import { PATTERN_TEXT } from "../../http/field-messages.ts";
 import { Input } from "../../http/validation.ts";
 
 const Time = Type.String({ format: "date-time" });
@@ -29,7 +30,7 @@ export const Inbox = named(
       id: "Id of the inbox",
       name: "Its name, unique in the project",
       username: "User of SMTP AUTH and of HTTP Basic: the inbox's id",
-      password: "Password of SMTP AUTH and of HTTP Basic",
+      password: "Password of SMTP AUTH and of HTTP Basic; (hidden) for who may only read",
       addressSuffix: "Mail to any address with this ending arrives in the inbox, without AUTH",
       total: "Number of messages",
       unread: "Number of messages that are not read",
@@ -64,6 +65,8 @@ export const InboxInput = named(
         minLength: 1,
         maxLength: 100,
         pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*$",
+        [PATTERN_TEXT]:
+          "must have letters, digits, dots, hyphens and underscores, first a letter or digit",
       }),
       ttlSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 31_536_000 })),
     }),

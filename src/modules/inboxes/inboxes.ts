@@ -17,10 +17,12 @@ import { messageIntake } from "./messages/intake.ts";
 import { arrivalMemory } from "./messages/memory.ts";
 import { messageRoutes } from "./messages/routes.ts";
 import { mailParser } from "./parsing/parser.ts";
+import { providerRoutes } from "./providers/providers.ts";
 import { releaseRoutes } from "./release/routes.ts";
 import { inboxRetention, removeInbox } from "./retention.ts";
 import { inboxRoutes } from "./routes.ts";
 import { ruleRoutes } from "./rules/routes.ts";
+import { textIndexing } from "./search/text-indexing.ts";
 import { sentMail } from "./sent-mail.ts";
 import { inboxService } from "./service.ts";
 import { sessionRoutes } from "./sessions/routes.ts";
@@ -52,6 +54,7 @@ export const inboxModule = perApp((app: App): Module => {
       ruleRoutes(app),
       sessionRoutes(app),
       ...(app.config.mailpitApi ? [mailpitRoutes(app)] : []),
+      ...(app.hasOpenInboxes ? [providerRoutes(app)] : []),
     ],
     endRequests() {
       inboxWaiters(app).close();
@@ -60,6 +63,7 @@ export const inboxModule = perApp((app: App): Module => {
     },
     recurring: [
       { name: "inbox retention", pattern: "*/5 * * * * *", run: inboxRetention(app).run },
+      { name: "index of inboxes", pattern: "* * * * * *", run: textIndexing(app).run },
       { name: "inbox memory", pattern: "*/5 * * * * *", run: arrivalMemory(app).endIfIdle },
       { name: "inbox expiry", pattern: "*/10 * * * * *", run: removeExpired },
     ],

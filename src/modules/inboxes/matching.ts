@@ -2,12 +2,14 @@
 
 import { fieldError } from "../../lib/errors.ts";
 import type { MessageRecord } from "./messages/record.ts";
+import { countInbox } from "./messages/numbers.ts";
 import type { MessageStore } from "./messages/store.ts";
 import type { App } from "../../core/app.ts";
 import { countMessages, findMessages } from "./search/search.ts";
 import { parseQuery, type SearchQuery } from "./search/syntax.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { messageStore } from "./messages/store.ts";
+import type { InboxRow } from "./service.ts";
 
 type MatchBounds = {
   /** Only messages that arrived before the message with this `seq`. */
@@ -47,10 +49,10 @@ function createMatching({ app, store }: { app: App; store: MessageStore }) {
       return matches.flatMap(({ seq }) => store.bySeq(seq) ?? []);
     },
 
-    async count(inboxSeq: number, text: string): Promise<number> {
+    async count(inbox: Pick<InboxRow, "seq" | "projectSeq">, text: string): Promise<number> {
       const query = parse(text);
-      if (query.terms.length === 0) return store.counts(inboxSeq).total;
-      return await countMessages(app, inboxSeq, query);
+      if (query.terms.length === 0) return (await countInbox(app, inbox)).total;
+      return await countMessages(app, inbox.seq, query);
     },
   };
 }

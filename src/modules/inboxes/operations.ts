@@ -9,6 +9,7 @@ export const inboxOperations = describeOperations(
   {
     listInboxes: {
       role: "EDITOR",
+      scopes: ["READ"],
       summary: "List inboxes",
       description: "In the order of their creation. Every project has the inbox `default`.",
     },
@@ -23,6 +24,7 @@ export const inboxOperations = describeOperations(
     },
     getInbox: {
       role: "EDITOR",
+      scopes: ["READ"],
       summary: "Get an inbox",
       description: "Its SMTP user, password and address suffix, and the number of its messages.",
     },
@@ -34,6 +36,7 @@ export const inboxOperations = describeOperations(
     },
     listInboxMessages: {
       role: "EDITOR",
+      scopes: ["READ"],
       summary: "List or search messages, newest first",
       description: "A message is listed as soon as its sender got 250. Reading changes no message.",
     },
@@ -51,6 +54,7 @@ export const inboxOperations = describeOperations(
     },
     getInboxMessage: {
       role: "EDITOR",
+      scopes: ["READ"],
       summary: "Get a message with its text, HTML, headers and parts",
       description: "A message that cannot be parsed has a `parseError`; its raw form can be read.",
       parameters: messageId,
@@ -71,6 +75,7 @@ export const inboxOperations = describeOperations(
     },
     getInboxMessageRaw: {
       role: "EDITOR",
+      scopes: ["READ"],
       summary: "The raw message as it was received",
       description: "With the Return-Path and Received fields that the listener added.",
       parameters: messageId,
@@ -78,6 +83,7 @@ export const inboxOperations = describeOperations(
     },
     getInboxMessageHtml: {
       role: "EDITOR",
+      scopes: ["READ"],
       summary: "The HTML part as a page without scripts",
       description:
         "The policy of the response forbids scripts and forms; links open new pages. Resources of " +
@@ -86,6 +92,7 @@ export const inboxOperations = describeOperations(
     },
     previewInboxMessage: {
       role: "EDITOR",
+      scopes: ["READ"],
       summary: "A document to show a message in a frame",
       description:
         "Scripts, forms and resources of other hosts are blocked by the policy of the response; " +
@@ -94,6 +101,7 @@ export const inboxOperations = describeOperations(
     },
     getInboxMessageText: {
       role: "EDITOR",
+      scopes: ["READ"],
       summary: "The text part, or else the text of the HTML part",
       description: "As UTF-8, whatever the charset of the message is.",
       parameters: messageId,
@@ -101,12 +109,14 @@ export const inboxOperations = describeOperations(
     },
     getInboxMessageHeaders: {
       role: "EDITOR",
+      scopes: ["READ"],
       summary: "All header fields of a message",
       description: "In their order, unfolded and not decoded.",
       parameters: messageId,
     },
     getInboxMessagePart: {
       role: "EDITOR",
+      scopes: ["READ"],
       summary: "The content of an attachment or inline part",
       description: "Decoded, with the media type that the message names.",
       parameters: { ...messageId, partId: "Id of the part, as in the message's `parts`" },
@@ -114,6 +124,7 @@ export const inboxOperations = describeOperations(
     },
     getInboxMessageLinks: {
       role: "EDITOR",
+      scopes: ["READ"],
       summary: "The links of a message, best first",
       description:
         "From the HTML part and the text part, each URL once. Links that sign in, confirm or reset " +
@@ -122,6 +133,7 @@ export const inboxOperations = describeOperations(
     },
     getInboxMessageCodes: {
       role: "EDITOR",
+      scopes: ["READ"],
       summary: "The one-time codes and magic links of a message, best first",
       description:
         "Codes are digits or letters that a recipient is to type, from subject, text and HTML. " +
@@ -130,6 +142,7 @@ export const inboxOperations = describeOperations(
     },
     checkInboxMessage: {
       role: "EDITOR",
+      scopes: ["READ"],
       summary: "Check a message as receivers would",
       description:
         "Its structure and headers, and SPF, DKIM and DMARC by DNS. With `links=true` every link " +
@@ -149,6 +162,7 @@ export const inboxOperations = describeOperations(
     },
     waitForInboxMessages: {
       role: "EDITOR",
+      scopes: ["READ"],
       summary: "Wait until messages match, or until none has arrived for a while",
       description:
         "Answers as soon as `count` messages match, and at the latest after `timeoutSeconds` with " +
@@ -158,6 +172,7 @@ export const inboxOperations = describeOperations(
     },
     streamInboxEvents: {
       role: "EDITOR",
+      scopes: ["READ"],
       summary: "Live events of an inbox, as server-sent events",
       description:
         "`message`, `updated`, `deleted`, `cleared`, `reload` and `stats`, in their order. A client " +
@@ -167,6 +182,7 @@ export const inboxOperations = describeOperations(
     },
     listInboxRules: {
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "List the failure rules of an inbox",
       description: "In the order in which they are compared, with how often each fired.",
     },
@@ -195,11 +211,13 @@ export const inboxOperations = describeOperations(
     },
     listInboxSessions: {
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "List the SMTP sessions of an inbox, newest first",
       description: "The newest 200 sessions are kept.",
     },
     getInboxSession: {
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "An SMTP session with its timed transcript",
       description: "Without credentials and without the contents of messages.",
       parameters: { sessionId: "Id of the session, as in the `envelope` of a message" },

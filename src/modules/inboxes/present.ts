@@ -3,7 +3,7 @@
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { parseEnvelope } from "./envelope.ts";
 import type { MessageRecord, Part } from "./messages/record.ts";
-import type { Counts } from "./messages/store.ts";
+import type { Counts } from "./messages/numbers.ts";
 import type { Inbox } from "./inbox-model.ts";
 import type { Message, MessageDetail } from "./model.ts";
 import type { Detail } from "../../checks/detail.ts";

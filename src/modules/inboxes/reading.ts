@@ -1,6 +1,7 @@
 /**
  * Finds inboxes and messages for requests. Reads wait until every message that was answered with
- * 250 before is parsed, because tests read directly after they send.
+ * 250 before is parsed, because tests read directly after they send, and until no inbox has more
+ * messages than it keeps.
  */
 
 import { notFound } from "../../lib/errors.ts";
@@ -15,6 +16,7 @@ import { inboxService } from "./service.ts";
 import { messageStore } from "./messages/store.ts";
 import { mailParser } from "./parsing/parser.ts";
 import { messageIndexer } from "./indexing/indexer.ts";
+import { inboxRetention } from "./retention.ts";
 
 /** Stands for the id of the newest message. */
 const LATEST = "latest";
@@ -29,11 +31,17 @@ export const inboxReading = perApp(createInboxReading);
 function createInboxReading(app: App) {
   const { writer } = app;
   const [inboxes, store] = [inboxService(app), messageStore(app)];
-  const [parser, indexer] = [mailParser(app), messageIndexer(app)];
+  const [parser, indexer, retention] = [mailParser(app), messageIndexer(app), inboxRetention(app)];
+
+  /** Each read waits for this first. */
+  async function caughtUp(): Promise<void> {
+    await indexer.caughtUp();
+    await retention.beginRead();
+  }
 
   /** An inbox by id or name. The default inbox is created when it is read first. Throws 404. */
   async function inbox(projectSeq: number, idOrName: string): Promise<InboxRow> {
-    await indexer.caughtUp();
+    await caughtUp();
     if (idOrName === DEFAULT_INBOX && inboxes.find(projectSeq, idOrName) === null) {
       return writer.write(() => inboxes.defaultOf(projectSeq));
     }
@@ -58,6 +66,7 @@ function createInboxReading(app: App) {
   }
 
   return {
+    caughtUp,
     inbox,
 
     /** A message of an inbox by id; `latest` is the newest one. Throws 404. */

@@ -4,8 +4,13 @@
  * most bytes loses its oldest messages first, so that a flood into one inbox does not empty the
  * others. Pinned messages stay, except in a removed inbox. It works in small steps, so that incoming
  * messages are not delayed.
+ *
+ * An inbox that nobody reads has up to 50 messages beyond its number, because it costs less to remove
+ * many together. A read first removes them, and while inboxes are read, the transactions that add
+ * messages remove as many.
  */
 
+import { isStorageRefusal } from "../../db/refusal.ts";
 import { countStoredBytes, largestOf, NOTHING, totalOf } from "./stored-bytes.ts";
 import type { App } from "../../core/app.ts";
 import { perApp } from "../../lib/per-app.ts";
@@ -23,7 +28,11 @@ type CaptureLimits = {
 };
 
 /** Messages that one change removes: a few milliseconds, so that incoming mail is not delayed. */
-const STEP_MESSAGES = 10;
+const STEP_MESSAGES = 50;
+/** With a larger number, finding the messages beyond it takes long, so only the recurring run does it. */
+const MAX_PROMPT_NUMBER = 10_000;
+/** Longest time of a read. */
+const READ_MS = 15_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 type Old = { seq: number; id: string; inboxSeq: number; bytes: number };
@@ -56,12 +65,18 @@ function createInboxRetention(app: App) {
   const ofInbox = sqlite.prepare<Old, [number, number]>(
     `SELECT ${columns} FROM inbox_messages WHERE inbox_seq = +? ORDER BY seq LIMIT +?`,
   );
+  const isPrompt = limits.messages > 0 && limits.messages <= MAX_PROMPT_NUMBER;
+  /** Most messages beyond its number of an inbox that nobody reads. */
+  const maxExcess = Math.min(STEP_MESSAGES, Math.floor(limits.messages / 10));
+  /** At least the messages beyond its number of each inbox that has some. */
+  const beyond = new Map<number, number>();
+  const arrivals = writer.tally(trim);
+  let readUntilMs = 0;
   /**
    * At least the bytes that are stored: removed messages are still in it. Counting all messages
    * takes 100 ms for 100,000 of them, so it happens only if this exceeds the limit.
    */
   let counted = NOTHING;
-  let isRunning = false;
 
   async function removeBeyondBytes(): Promise<void> {
     counted = await countStoredBytes(app, counted);
@@ -102,9 +117,29 @@ function createInboxRetention(app: App) {
       const old = next();
       if (old.length === 0) return removed;
       await writer.write(() => store.removeAll(old.map(({ seq }) => seq)));
-      for (const { id, inboxSeq } of old) changes.publish(inboxSeq, { type: "deleted", id });
+      publishRemoved(old);
       removed += old.length;
     }
+  }
+
+  const isRead = () => clock.elapsed() < readUntilMs || changes.isWatched();
+
+  /** Part of a transaction that has added so many messages to the inbox. */
+  function trim(inboxSeq: number, added: number): void {
+    const most = (beyond.get(inboxSeq) ?? 0) + added;
+    if (most <= maxExcess && !isRead()) {
+      beyond.set(inboxSeq, most);
+      return;
+    }
+    beyond.delete(inboxSeq);
+    const old = beyondNumber.all(inboxSeq, limits.messages - 1, Math.max(most, STEP_MESSAGES));
+    if (old.length === 0) return;
+    store.removeAll(old.map(({ seq }) => seq));
+    writer.afterCommit(() => publishRemoved(old));
+  }
+
+  function publishRemoved(old: readonly Old[]): void {
+    for (const { id, inboxSeq } of old) changes.publish(inboxSeq, { type: "deleted", id });
   }
 
   async function run(): Promise<void> {
@@ -121,15 +156,35 @@ function createInboxRetention(app: App) {
   }
 
   return {
+    /**
+     * Part of a change that adds or parses a message: at the end of its transaction, the inbox may
+     * lose messages beyond the number that it keeps.
+     */
+    keepNumber(inboxSeq: number): void {
+      if (isPrompt) arrivals.add(inboxSeq, 1);
+    },
+
+    /**
+     * Resolves when no inbox has more messages than its number, up to MAX_PROMPT_NUMBER. None gets
+     * more during the read.
+     */
+    async beginRead(): Promise<void> {
+      readUntilMs = clock.elapsed() + READ_MS;
+      if (beyond.size === 0) return;
+      const trimAll = () => {
+        for (const inboxSeq of beyond.keys()) trim(inboxSeq, 0);
+      };
+      await writer.write(trimAll).catch((error: unknown) => {
+        // Inboxes can be read while the storage is full; the writer has logged that it is.
+        if (!isStorageRefusal(error)) throw error;
+      });
+    },
+
     /** Removes all but the newest messages of an inbox, except pinned ones. */
     keepNewest: (inboxSeq: number, messages: number): Promise<number> =>
       removeAll(() => beyondNumber.all(inboxSeq, messages - 1, STEP_MESSAGES)),
 
-    async run(): Promise<void> {
-      if (isRunning) return;
-      isRunning = true;
-      await run().finally(() => (isRunning = false));
-    },
+    run,
 
     /** Removes all messages of an inbox. */
     empty: (inboxSeq: number): Promise<number> =>

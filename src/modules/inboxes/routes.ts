@@ -11,6 +11,8 @@ import { Elysia, status } from "elysia";
 import { Type } from "@sinclair/typebox";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import { Envelope, envelope, IdParams, NoContent, withErrors } from "../../http/envelope.ts";
+import { HIDDEN_VALUE, seesSecrets } from "../../http/role-views.ts";
+import type { Role } from "../../http/roles.ts";
 import { Inbox, InboxInput } from "./inbox-model.ts";
 import { presentInbox } from "./present.ts";
 import { inboxOperations } from "./operations.ts";
@@ -18,7 +20,7 @@ import type { InboxRow } from "./service.ts";
 import type { App } from "../../core/app.ts";
 import { admissionOf } from "../admission.ts";
 import { inboxService } from "./service.ts";
-import { messageStore } from "./messages/store.ts";
+import { type Counts, countInbox, countInboxes, NO_MESSAGES } from "./messages/numbers.ts";
 import { inboxReading } from "./reading.ts";
 import { failureRules } from "./rules/service.ts";
 import { removeInbox } from "./retention.ts";
@@ -26,12 +28,12 @@ import { removeInbox } from "./retention.ts";
 export function inboxRoutes(app: App) {
   const admission = admissionOf(app);
   const inboxes = inboxService(app);
-  const store = messageStore(app);
   const reading = inboxReading(app);
   const rules = failureRules(app);
-  const present = (inbox: InboxRow) =>
-    presentInbox(inbox, inboxes.passwordOf(inbox), {
-      ...store.counts(inbox.seq),
+  /** The password also deletes mail, by the interface of Mailpit, so who only reads does not see it. */
+  const present = (role: Role | null, inbox: InboxRow, counts: Counts = NO_MESSAGES) =>
+    presentInbox(inbox, seesSecrets(role) ? inboxes.passwordOf(inbox) : HIDDEN_VALUE, {
+      ...counts,
       activeRules: rules.countActive(inbox.seq),
     });
 
@@ -39,9 +41,11 @@ export function inboxRoutes(app: App) {
     .use(admission.inboxKey)
     .get(
       "",
-      async ({ project }) => {
+      async ({ project, role }) => {
         await reading.inbox(project.seq, "default");
-        return envelope(inboxes.list(project.seq).map(present));
+        const list = inboxes.list(project.seq);
+        const counts = await countInboxes(app, project.seq, list);
+        return envelope(list.map((inbox) => present(role, inbox, counts.get(inbox.seq))));
       },
       {
         response: withErrors({ 200: Envelope(Type.Array(Inbox)) }),
@@ -50,10 +54,10 @@ export function inboxRoutes(app: App) {
     )
     .post(
       "",
-      ({ project, body, once }) =>
+      ({ project, role, body, once }) =>
         once(() => {
           const create = inboxes.create(project.seq, body);
-          return () => ({ status: 201, body: envelope(present(create())) });
+          return () => ({ status: 201, body: envelope(present(role, create())) });
         }),
       {
         body: limited(InboxInput, BODY_LIMITS.settings),
@@ -63,7 +67,10 @@ export function inboxRoutes(app: App) {
     )
     .get(
       "/:id",
-      async ({ project, params }) => envelope(present(await reading.inbox(project.seq, params.id))),
+      async ({ project, role, params }) => {
+        const inbox = await reading.inbox(project.seq, params.id);
+        return envelope(present(role, inbox, await countInbox(app, inbox)));
+      },
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(Inbox) }),

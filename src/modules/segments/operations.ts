@@ -9,11 +9,13 @@ export const segmentOperations = describeOperations(
   {
     listSegments: {
       role: "VIEWER",
+      scopes: ["READ", "CONTACTS"],
       summary: "List segments",
       description: "All segments of the project with their member counts, newest first.",
     },
     createSegment: {
       role: "EDITOR",
+      scopes: ["CONTACTS"],
       summary: "Create a segment",
       description:
         "A DYNAMIC segment needs a condition; the members of a STATIC one are added by email.",
@@ -28,6 +30,7 @@ export const segmentOperations = describeOperations(
     },
     previewCondition: {
       role: "EDITOR",
+      scopes: ["CONTACTS"],
       isAudited: false,
       summary: "Whom a condition selects",
       description:
@@ -36,11 +39,13 @@ export const segmentOperations = describeOperations(
     },
     getSegment: {
       role: "VIEWER",
+      scopes: ["READ", "CONTACTS"],
       summary: "Segment details",
       description: "The segment with its condition and its exact member count.",
     },
     updateSegment: {
       role: "EDITOR",
+      scopes: ["CONTACTS"],
       summary: "Update a segment; its type cannot be changed",
       description:
         "Changes the given fields. A condition is refused with 422 if a segment, an unfinished " +
@@ -48,6 +53,7 @@ export const segmentOperations = describeOperations(
     },
     deleteSegment: {
       role: "EDITOR",
+      scopes: ["CONTACTS"],
       summary: "Delete an unused segment; its contacts are not deleted",
       description:
         "A segment that a campaign, a workflow or another segment uses is refused with 409. A " +
@@ -55,22 +61,26 @@ export const segmentOperations = describeOperations(
     },
     getSegmentUsage: {
       role: "VIEWER",
+      scopes: ["READ", "CONTACTS"],
       summary: "Where a segment is used",
       description: "The segments, campaigns and workflows that use it.",
     },
     listSegmentContacts: {
       role: "VIEWER",
+      scopes: ["READ", "CONTACTS"],
       summary: "List members",
       description: "The contacts that are members now.",
     },
     addSegmentMembers: {
       role: "EDITOR",
+      scopes: ["CONTACTS"],
       summary: "Add contacts to a STATIC segment by email",
       description: "A DYNAMIC segment is refused with 409.",
       isIdempotent: true,
     },
     removeSegmentMembers: {
       role: "EDITOR",
+      scopes: ["CONTACTS"],
       summary: "Remove contacts from a STATIC segment by email",
       description: "The contacts themselves stay. A DYNAMIC segment is refused with 409.",
     },
@@ -82,6 +92,7 @@ export const contactSegmentOperations = describeOperations(
   {
     listContactSegments: {
       role: "VIEWER",
+      scopes: ["READ", "CONTACTS"],
       summary: "List the segments of a contact",
       description:
         "The segments of which the contact is a member now, newest first. Conditions are evaluated " +

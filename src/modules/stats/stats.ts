@@ -23,6 +23,7 @@ export const statsNoun: Noun = {
     read("GET /stats", {
       id: "getStats",
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "Numbers of a project by hour or day",
       description:
         "Counters that are kept in the transaction of each event. They stay when old mails and " +

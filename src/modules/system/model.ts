@@ -16,12 +16,14 @@ const SystemFinding = named(
       what: Type.String(),
       finding: Type.String(),
       fix: Nullable(Type.String()),
+      page: Nullable(OneOf(["relay-reports", "mailboxes"])),
     }),
     {
       level: "fail: mail is not delivered, or data is in danger; warn: something should be changed",
       what: "The subject of the check, such as `port 25`",
       finding: "What was found",
       fix: "The recommended fix; null if nothing has to be done",
+      page: "The page of the dashboard where it is done, in any project; null if there is none",
     },
   ),
   { description: "A finding of the checks that `mailstead doctor` also runs" },
@@ -34,6 +36,51 @@ const PausedSite = named(
     until: "Until when it gets no mail",
   }),
   { description: "A receiving site that asked for a pause" },
+);
+
+const SystemBackup = named(
+  "SystemBackup",
+  described(
+    Type.Object({
+      folder: Type.String(),
+      keep: Type.Integer(),
+      isRunning: Type.Boolean(),
+      nextAt: Nullable(DateTime),
+      last: Nullable(
+        described(
+          Type.Object({
+            name: Type.String(),
+            createdAt: DateTime,
+            verifiedAt: DateTime,
+            bytes: Type.Integer(),
+            sha256: Type.String(),
+          }),
+          {
+            name: "The folder of the backup in the folder of the backups",
+            createdAt: "When the database was copied",
+            verifiedAt: "When the backup was opened again and compared",
+            bytes: "Bytes of the encrypted file",
+            sha256: "SHA-256 of the encrypted file, hexadecimal",
+          },
+        ),
+      ),
+      failure: Nullable(
+        described(Type.Object({ at: DateTime, error: Type.String() }), {
+          at: "When it failed",
+          error: "Why it failed",
+        }),
+      ),
+    }),
+    {
+      folder: "Folder of the backups",
+      keep: "Backups that are kept",
+      isRunning: "Whether one is being made now",
+      nextAt: "When the next one is made",
+      last: "The newest complete backup; null if there is none",
+      failure: "Why the latest try since the start failed; null if it succeeded",
+    },
+  ),
+  { description: "The encrypted backups that the server makes every day" },
 );
 
 export const System = named(
@@ -64,6 +111,7 @@ export const System = named(
           inProgress: Type.Integer(),
           oldestDueAt: Nullable(DateTime),
           stalledSeconds: Type.Integer(),
+          heldSince: Nullable(DateTime),
         }),
         {
           waiting: "Mails that wait, also those that are not due yet",
@@ -72,9 +120,13 @@ export const System = named(
           stalledSeconds:
             "For how long due mail has not moved although nothing pauses it; more than 60 means " +
             "that the sending does not work",
+          heldSince:
+            "Since when the queue is held, so that nothing leaves; null if it is not held. A restored " +
+            "installation begins with it",
         },
       ),
       pausedSites: Type.Array(PausedSite),
+      backup: Nullable(SystemBackup),
       checks: described(
         Type.Object({
           checkedAt: Nullable(DateTime),
@@ -98,6 +150,7 @@ export const System = named(
       storage: "The data folder",
       queue: "The mails of all projects that have not left",
       pausedSites: "Sites of direct delivery that asked for a pause, at most 100",
+      backup: "The scheduled backups; null if there are none (--backup-to)",
       checks: "The checks of everything that delivery depends on",
     },
   ),
@@ -111,12 +164,32 @@ export const System = named(
       hostname: "mail.example.com",
       url: "https://mail.example.com",
       storage: { folder: "/var/lib/mailstead", usedBytes: 52_428_800, freeBytes: 42_949_672_960 },
-      queue: { waiting: 12, inProgress: 2, oldestDueAt: EXAMPLE.updatedAt, stalledSeconds: 0 },
+      queue: {
+        waiting: 12,
+        inProgress: 2,
+        oldestDueAt: EXAMPLE.updatedAt,
+        stalledSeconds: 0,
+        heldSince: null,
+      },
       pausedSites: [{ name: "example.net", until: EXAMPLE.updatedAt }],
+      backup: {
+        folder: "/backup",
+        keep: 7,
+        isRunning: false,
+        nextAt: EXAMPLE.updatedAt,
+        last: {
+          name: "mailstead-1a2b3c4d-20270131T031700Z",
+          createdAt: EXAMPLE.createdAt,
+          verifiedAt: EXAMPLE.updatedAt,
+          bytes: 21_930_101,
+          sha256: "a86ae32d2579e8915691d81bdc32320e9ce5500887d996f8739395acaeea979c",
+        },
+        failure: null,
+      },
       checks: {
         checkedAt: EXAMPLE.updatedAt,
         isRunning: false,
-        findings: [{ level: "ok", what: "clock", finding: "is correct", fix: null }],
+        findings: [{ level: "ok", what: "clock", finding: "is correct", fix: null, page: null }],
       },
     },
   },

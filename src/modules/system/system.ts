@@ -2,27 +2,31 @@
  * The state of the installation for its owners: version, storage, queue, paused sites and the findings
  * of its checks (checks.ts). While the relay refuses our account, this stands before the findings.
  *
- * GET /system    the state of the installation
+ * GET  /system                  the state of the installation
+ * POST /system/backups          makes a backup now
+ * POST /system/queue/release    ends the hold of the queue
  */
 
 import { sum } from "drizzle-orm";
-import { Elysia } from "elysia";
+import { Elysia, status } from "elysia";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { App } from "../../core/app.ts";
 import { freeBytes } from "../../db/folder.ts";
 import { projectUsage } from "../../db/schema/projects.ts";
 import { describeOperations } from "../../http/documented.ts";
-import { Envelope, envelope, withErrors } from "../../http/envelope.ts";
+import { Envelope, envelope, NoContent, withErrors } from "../../http/envelope.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { REVISION, VERSION } from "../../lib/version.ts";
 import type { Hold } from "../../outbox/outcome.ts";
 import type { Module } from "../module.ts";
 import { createSystemChecks } from "./checks.ts";
+import { queueHold, releaseQueue } from "../../outbox/queue-hold.ts";
 import { System } from "./model.ts";
 import { transportOf } from "../../outbox/transports/create-transport.ts";
 import { admissionOf } from "../admission.ts";
-import { mailDispatcher } from "../sending.ts";
+import { backupRunner } from "../backups.ts";
+import { mailLane } from "../sending.ts";
 
 const DETAILS = describeOperations(
   { tag: "System" },
@@ -35,6 +39,23 @@ const DETAILS = describeOperations(
         "Version, storage, queue, paused sites, and the findings of the checks that `mailstead " +
         "doctor` also runs. The checks run at most once a minute; the first response waits for " +
         "them for three seconds.",
+    },
+    startBackup: {
+      role: "OWNER",
+      access: "SESSION",
+      summary: "Make a backup now",
+      description:
+        "Starts a backup in the folder of the scheduled ones and answers at once; `backup` of GET " +
+        "/system shows its end. 409 if one is being made, if there is no folder (--backup-to), or if " +
+        "there is no recovery key yet.",
+    },
+    releaseQueue: {
+      role: "OWNER",
+      access: "SESSION",
+      summary: "Release the queue that is held",
+      description:
+        "Ends the hold of the queue that a restored installation begins with: mails that are due " +
+        "leave, and webhooks, workflows and campaigns go on. Without a hold it changes nothing.",
     },
   },
 );
@@ -50,7 +71,8 @@ export function systemModule(
   async function readSystem(): Promise<System> {
     const checks = await readChecks();
     const findings = [...findingsOfHold(transportOf(app).holdOf?.("") ?? null), ...checks.findings];
-    return { ...readState(app, startedAt), checks: { ...checks, findings } };
+    const backup = await readBackups(app);
+    return { ...readState(app, startedAt), backup, checks: { ...checks, findings } };
   }
 
   const routes = new Elysia({ name: "system-routes" })
@@ -58,7 +80,24 @@ export function systemModule(
     .get("/system", async () => envelope(await readSystem()), {
       response: withErrors({ 200: Envelope(System) }),
       detail: DETAILS.getSystem,
-    });
+    })
+    .post(
+      "/system/backups",
+      () => {
+        void backupRunner(app).begin();
+        return status(204, undefined);
+      },
+      { response: withErrors({ 204: NoContent }), detail: DETAILS.startBackup },
+    )
+    .post(
+      "/system/queue/release",
+      async ({ storeWithoutQuota }) => {
+        await storeWithoutQuota(() => releaseQueue(app.db));
+        await queueHold(app).refresh();
+        return status(204, undefined);
+      },
+      { response: withErrors({ 204: NoContent }), detail: DETAILS.releaseQueue },
+    );
   return { name: "system", routes: [routes] };
 }
 
@@ -66,10 +105,10 @@ const MAX_SITES = 100;
 /** Files whose lengths are added. A data folder has about ten. */
 const MAX_FILES = 1_000;
 
-function readState(app: App, startedAt: number): Omit<System, "checks"> {
+function readState(app: App, startedAt: number): Omit<System, "checks" | "backup"> {
   const { config, db, folder, url } = app;
-  const dispatcher = mailDispatcher(app);
-  const inProgress = dispatcher.underWay();
+  const lane = mailLane(app);
+  const inProgress = lane.underWay();
   const queued = db
     .select({ sum: sum(projectUsage.queuedMails) })
     .from(projectUsage)
@@ -89,10 +128,34 @@ function readState(app: App, startedAt: number): Omit<System, "checks"> {
     queue: {
       waiting: Math.max(0, Number(queued?.sum) - inProgress),
       inProgress,
-      oldestDueAt: isoTimeOrNull(dispatcher.nextDueAt()),
-      stalledSeconds: Math.floor(dispatcher.stalledMs() / 1000),
+      oldestDueAt: isoTimeOrNull(lane.nextDueAt()),
+      stalledSeconds: Math.floor(lane.stalledMs() / 1000),
+      heldSince: isoTimeOrNull(queueHold(app).since()),
     },
     pausedSites: pausedSites(app),
+  };
+}
+
+async function readBackups(app: App): Promise<System["backup"]> {
+  const { backupTo: folder, backupKeep: keep } = app.config;
+  if (folder === null || app.folder === null) return null;
+  const runner = backupRunner(app);
+  const found = runner.newest();
+  const last = found.backup;
+  const failure = found.failure ?? runner.lastFailure();
+  return {
+    folder,
+    keep,
+    isRunning: runner.running() !== null,
+    nextAt: isoTimeOrNull(await runner.nextAt()),
+    last: last && {
+      name: last.name,
+      createdAt: last.manifest.contents.createdAt,
+      verifiedAt: last.manifest.verifiedAt,
+      bytes: last.manifest.bytes,
+      sha256: last.manifest.sha256,
+    },
+    failure: failure && { at: isoTime(failure.at), error: failure.error },
   };
 }
 
@@ -123,6 +186,7 @@ function findingsOfHold(hold: Hold | null): System["checks"]["findings"] {
       what: `relay ${hold.name}`,
       finding: `refuses the mail of this account, so all mail waits: ${hold.reason}`,
       fix: "look at the quota and the state of the account at the relay",
+      page: null,
     },
   ];
 }

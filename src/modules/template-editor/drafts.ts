@@ -62,6 +62,7 @@ export const draftNoun: Noun = {
     read("GET /template-previews/:token", {
       id: "showTemplateDraft",
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "A rendered template that is not stored, as a document",
       description:
         "A document for a frame, made by POST /templates/preview less than ten minutes ago by the same " +

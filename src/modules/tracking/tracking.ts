@@ -20,6 +20,7 @@ import { type EventInput, eventLog } from "../../events/log.ts";
 import { describeOperations, undocumented } from "../../http/documented.ts";
 import { ErrorBody } from "../../http/envelope.ts";
 import { badLinkPage, Html, pageResponse } from "../../http/page.ts";
+import { statement } from "../../db/statement.ts";
 import { ExpiringMap } from "../../lib/expiring-map.ts";
 import { perApp } from "../../lib/per-app.ts";
 import {
@@ -162,25 +163,60 @@ export function onMachineHit(app: App, handler: MachineHitHandler): void {
 
 /** Part of a change: records the first open and click of a mail, its status and its events. */
 function countHit(app: App, hit: Hit): void {
-  const { record } = eventLog(app);
   const email = findTrackedEmail(app).get(hit.emailId);
   if (email === null || isNotTracked(email)) return;
-  if (hit.isMachine || isTooFast(hit, email)) return countMachineHit(app, hit, email.seq);
-  // A click implies an open, even if the mail program does not load the pixel.
-  if (email.openedAt === null) {
-    storeFirstHit(app, "open", email.seq, hit.at);
-    record(eventOf(TRANSITIONS.open.event, hit, email));
+  if (hit.isMachine || isTooFast(hit, email)) {
+    countMachineHit(app, hit, email.seq);
+    return;
   }
+  recordOpen(app, hit, email);
   if (hit.kind === "open" || isRepeated(app, hit)) return;
-  const isFirstOfMail = email.clickedAt === null;
-  if (!isFirstOfMail && !hasRoomForStrangers(app, email.projectSeq)) return;
-  if (isFirstOfMail) storeFirstHit(app, "click", email.seq, hit.at);
-  record({ ...eventOf(TRANSITIONS.click.event, hit, email), isFirstOfMail });
+  recordClick(app, hit, email);
 }
 
-function countMachineHit(app: App, { kind, at }: Hit, emailSeq: number): void {
-  if (!storeMachineHit(app, kind, emailSeq, at)) return;
+/** A click implies an open, even if the mail program does not load the pixel. */
+function recordOpen(app: App, hit: Hit, email: TrackedEmail): boolean {
+  if (email.openedAt !== null) return false;
+  storeFirstHit(app, "open", email.seq, hit.at);
+  eventLog(app).record(eventOf(TRANSITIONS.open.event, hit, email));
+  return true;
+}
+
+function recordClick(app: App, hit: Hit, email: TrackedEmail): boolean {
+  const isFirstOfMail = email.clickedAt === null;
+  if (!isFirstOfMail && !hasRoomForStrangers(app, email.projectSeq)) return false;
+  if (isFirstOfMail) storeFirstHit(app, "click", email.seq, hit.at);
+  eventLog(app).record({ ...eventOf(TRANSITIONS.click.event, hit, email), isFirstOfMail });
+  return true;
+}
+
+const findClick = statement<{ seq: number }, [number, string]>(`
+  SELECT seq FROM events
+  WHERE email_seq = +? AND name = 'email.clicked' AND json_extract(data, '$.url') = +? LIMIT 1`);
+
+/**
+ * Part of a change: an open or a click that the relay has tracked. `happenedAt` is its time there.
+ * Providers repeat their reports for hours, so a click counts once for each link of a mail. Returns
+ * false if it counts nothing.
+ */
+export function countReportedHit(app: App, hit: Hit, happenedAt: number): boolean {
+  const email = findTrackedEmail(app).get(hit.emailId);
+  if (email === null || isNotTracked(email)) return false;
+  // Our redirect counts these clicks itself; the pages of a recipient are no links of the mail.
+  const isOwnLink = hit.url?.startsWith(`${app.trackingUrl}/`) === true;
+  if (isOwnLink || hit.url?.startsWith(`${app.url}/`) === true) return false;
+  if (hit.isMachine || isTooFast({ ...hit, at: happenedAt }, email)) {
+    return countMachineHit(app, hit, email.seq);
+  }
+  const isOpen = recordOpen(app, hit, email);
+  if (hit.url === null || findClick(app).get(email.seq, hit.url) !== null) return isOpen;
+  return recordClick(app, hit, email) || isOpen;
+}
+
+function countMachineHit(app: App, { kind, at }: Hit, emailSeq: number): boolean {
+  if (!storeMachineHit(app, kind, emailSeq, at)) return false;
   for (const handle of machineHitHandlers(app)) handle(emailSeq, kind);
+  return true;
 }
 
 /** Clicks on the same link of the same mail within this time count once: double clicks, reloads. */

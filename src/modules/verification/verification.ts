@@ -8,9 +8,11 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { App } from "../../core/app.ts";
+import type { Admission } from "../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
-import { described, describeOperations, named } from "../../http/documented.ts";
+import { described, describeOperations, imitated, named } from "../../http/documented.ts";
 import { MirroredEnvelope, mirroredEnvelope, Nullable, withErrors } from "../../http/envelope.ts";
+import { PLUNK } from "../../http/route-path.ts";
 import { Input } from "../../http/validation.ts";
 import { LONGEST_ADDRESS_TEXT, parseAddress } from "../../protocols/mime/address.ts";
 import type { Noun } from "../module.ts";
@@ -86,6 +88,7 @@ const DETAILS = describeOperations(
   {
     verifyAddress: {
       role: "VIEWER",
+      scopes: ["CONTACTS"],
       isAudited: false,
       summary: "Verify an email address",
       description:
@@ -98,19 +101,27 @@ const DETAILS = describeOperations(
 export const verificationNoun: Noun = {
   name: "verification",
   routes: (app, admission) => [
-    new Elysia({ name: "verification-routes" })
-      .use(admission.secretKey)
-      .post(
-        "/v1/verify",
-        async ({ body }) => mirroredEnvelope(await verifyAddress(app, body.email)),
-        {
-          body: limited(VerifyInput, BODY_LIMITS.settings),
-          response: withErrors({ 200: MirroredEnvelope(Verification) }),
-          detail: DETAILS.verifyAddress,
-        },
-      ),
+    verificationRoute(app, admission, { path: "/v1/verify", detail: DETAILS.verifyAddress }),
+    verificationRoute(app, admission, {
+      path: `${PLUNK}/v1/verify`,
+      detail: imitated("verifyAddress", "VIEWER", { isAudited: false }),
+    }),
   ],
 };
+
+function verificationRoute(
+  app: App,
+  admission: Admission,
+  { path, detail }: { path: string; detail: object },
+) {
+  return new Elysia({ name: `verification: ${path}` })
+    .use(admission.secretKey)
+    .post(path, async ({ body }) => mirroredEnvelope(await verifyAddress(app, body.email)), {
+      body: limited(VerifyInput, BODY_LIMITS.settings),
+      response: withErrors({ 200: MirroredEnvelope(Verification) }),
+      detail,
+    });
+}
 
 /** The DNS records of a domain; `unknown` if DNS did not respond in time. */
 type Reachability = {

@@ -2,12 +2,18 @@ import { type Static, Type } from "@sinclair/typebox";
 import { described, describedUse, named } from "../../http/documented.ts";
 import { Nullable } from "../../http/envelope.ts";
 import { EXAMPLE } from "../../http/example-values.ts";
+import { PATTERN_TEXT } from "../../http/field-messages.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf } from "../../http/validation.ts";
 import { MAX_QUERY, VIEW_PAGES } from "./pages.ts";
 
 const Time = Type.String({ format: "date-time" });
-const Name = Type.String({ minLength: 1, maxLength: 100, pattern: "\\S" });
+const Name = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: "\\S",
+  [PATTERN_TEXT]: "must have a visible character",
+});
 const QueryText = Type.String({ minLength: 1, maxLength: MAX_QUERY });
 
 export const SavedView = named(

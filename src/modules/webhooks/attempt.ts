@@ -4,13 +4,23 @@ import type { GuardedResponse } from "../../protocols/fetch-guarded/exchange.ts"
 import { FetchRefused } from "../../protocols/fetch-guarded/refusal.ts";
 import type { Event } from "../events/model.ts";
 import { parseRetryAfter } from "../../lib/backoff.ts";
-import { signedHeaders, type StoredSecrets, UnreadableSecretError } from "./secrets.ts";
+import { resendEvent } from "../resend/webhook-event.ts";
+import {
+  type HeaderPrefix,
+  signedHeaders,
+  signingKeysOf,
+  type StoredSecrets,
+  UnreadableSecretError,
+} from "./secrets.ts";
+import type { CachedWebhook } from "./webhooks.ts";
 import type { App } from "../../core/app.ts";
 import { statement } from "../../db/statement.ts";
-import { signingKeysOf } from "./secrets.ts";
+
+/** What the requests of a webhook depend on. */
+type Receiver = Pick<CachedWebhook, "seq" | "projectSeq" | "url" | "shape">;
 
 /** A message to one webhook. `id` is its `webhook-id`, the same in every try. */
-type Message = { id: string; webhookSeq: number; url: string; event: Event };
+type Message = { id: string; webhook: Receiver; event: Event };
 
 export type Attempted = {
   isDelivered: boolean;
@@ -28,27 +38,31 @@ const findSecrets = statement<StoredSecrets, [number]>(`
     SELECT secret, previous_secret AS previousSecret, previous_until AS previousUntil
     FROM webhooks WHERE seq = +?`);
 
-function headersOf(app: App, id: string, webhookSeq: number, body: string): Record<string, string> {
-  const stored = findSecrets(app).get(webhookSeq);
+function headersOf(app: App, id: string, webhook: Receiver, body: string): Record<string, string> {
+  const stored = findSecrets(app).get(webhook.seq);
   if (stored === null) throw new UnreadableSecretError();
   const now = app.clock.now();
   return {
     "content-type": "application/json",
-    ...signedHeaders({ id, body }, signingKeysOf(app, stored, now), now),
+    ...signedHeaders(
+      { id, body, prefix: headerPrefix(webhook) },
+      signingKeysOf(app, stored, now),
+      now,
+    ),
   };
 }
 
 /** Resolves to null if the caller aborted the try, which says nothing about the receiver. */
 export async function attemptDelivery(
   app: App,
-  { id, webhookSeq, url, event }: Message,
+  { id, webhook, event }: Message,
   signal?: AbortSignal,
 ): Promise<Attempted | null> {
-  const body = bodyOf(event);
+  const body = bodyOf(app, webhook, event);
   try {
-    const headers = headersOf(app, id, webhookSeq, body);
+    const headers = headersOf(app, id, webhook, body);
     const request = { method: "POST", headers, body, ...(signal !== undefined && { signal }) };
-    return read(await app.fetchGuarded(url, request), app.clock.now());
+    return read(await app.fetchGuarded(webhook.url, request), app.clock.now());
   } catch (error) {
     if (error instanceof UnreadableSecretError) return withoutResponse(error.message);
     if (!(error instanceof FetchRefused)) throw error;
@@ -57,8 +71,17 @@ export async function attemptDelivery(
 }
 
 /** The body of the requests with an event. */
-export const bodyOf = (event: Event): string =>
-  JSON.stringify({ type: event.name, timestamp: event.createdAt, data: event });
+export function bodyOf(
+  app: App,
+  { shape, projectSeq }: Pick<Receiver, "shape" | "projectSeq">,
+  event: Event,
+): string {
+  if (shape === "RESEND") return JSON.stringify(resendEvent(app, projectSeq, event));
+  return JSON.stringify({ type: event.name, timestamp: event.createdAt, data: event });
+}
+
+export const headerPrefix = ({ shape }: Pick<Receiver, "shape">): HeaderPrefix =>
+  shape === "RESEND" ? "svix" : "webhook";
 
 function read({ status, headers, body }: GuardedResponse, now: number): Attempted {
   const isDelivered = status >= 200 && status < 300;

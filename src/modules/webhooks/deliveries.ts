@@ -12,7 +12,7 @@ import type { Writer } from "../../db/writer.ts";
 import type { Page } from "../../http/envelope.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
-import { bodyOf } from "./attempt.ts";
+import { bodyOf, headerPrefix } from "./attempt.ts";
 import { earlierAttemptsOf } from "./earlier-attempts.ts";
 import type { Delivery, DeliveryDetails, DeliveryQuery } from "./model.ts";
 import type { WebhookRow } from "./webhooks.ts";
@@ -48,7 +48,7 @@ export function listDeliveries(
         eq(webhookDeliveries.webhookSeq, seq),
         status === undefined ? undefined : eq(webhookDeliveries.status, status),
       ),
-      present: (row) => presentListed(app, row),
+      present: (row) => listedDelivery(app, row),
     },
   );
 }
@@ -85,10 +85,20 @@ export function deliveryDetails(
     request: {
       method: "POST",
       url: hostFor(role, webhook.url),
-      headers: { "content-type": "application/json", "webhook-id": id },
-      body: bodyOf(readableEvent(role, presentEvent(event))),
+      headers: { "content-type": "application/json", [`${headerPrefix(webhook)}-id`]: id },
+      body: readableBody(app, webhook, { event: presentEvent(event), role }),
     },
   };
+}
+
+/** In the form of Resend, the body has more of the mail than the event, so a viewer does not see it. */
+function readableBody(
+  app: App,
+  webhook: WebhookRow,
+  { event, role }: { event: ReturnType<typeof presentEvent>; role: Role | null },
+): string {
+  if (webhook.shape === "RESEND" && !seesSecrets(role)) return HIDDEN_VALUE;
+  return bodyOf(app, webhook, readableEvent(role, event));
 }
 
 /** Makes a delivery due at once, even if it succeeded or failed; 409 if the webhook is disabled. */
@@ -122,13 +132,13 @@ export async function retryFailedDeliveries(
 type DeliveryRow = typeof webhookDeliveries.$inferSelect;
 
 /** Null if the event was deleted, and the delivery with it. */
-function presentListed(app: App, delivery: DeliveryRow): Delivery | null {
+export function listedDelivery(app: App, delivery: DeliveryRow): Delivery | null {
   const event = findEventOf(app).get(delivery.eventSeq);
   return event === null ? null : withEvent(delivery, event);
 }
 
 function present(app: App, delivery: DeliveryRow): Delivery {
-  const shown = presentListed(app, delivery);
+  const shown = listedDelivery(app, delivery);
   if (shown === null) throw notFound("DELIVERY");
   return shown;
 }

@@ -12,6 +12,7 @@ import { nextTryAt } from "../../lib/backoff.ts";
 import { type CallStop, createCallQueues } from "../../lib/call-queues.ts";
 import { describeError } from "../../lib/log.ts";
 import { perApp } from "../../lib/per-app.ts";
+import { queueHold } from "../../outbox/queue-hold.ts";
 import { presentEvent } from "../events/events.ts";
 import { attemptDelivery, type Attempted } from "./attempt.ts";
 import { adjustDeliveryLimit, deliveryLimit } from "./concurrency.ts";
@@ -39,13 +40,18 @@ export const webhookDispatcher = perApp((app: App) =>
     maxCallsPerProject: app.config.quotaWebhookCalls,
     repeatAfterMs: 0,
     findQueues: () => webhooksWithDue(app),
-    findReceiver: (webhookSeq) => enabledWebhook(app, webhookSeq),
+    findReceiver: (webhookSeq) =>
+      queueHold(app).isHeld() ? null : enabledWebhook(app, webhookSeq),
     findDue: (webhookSeq, now, limit) => dueDeliveries(app, webhookSeq, now, limit),
     nextDueAt: (webhookSeq, now) => nextDeliveryAt(app, webhookSeq, now),
     maxConcurrent: (webhookSeq) => deliveryLimit(app, webhookSeq),
-    make: (delivery, { projectSeq, id, url }, stop) =>
-      attemptAndStore(app, url, delivery, stop).finally(() =>
-        announcements(app).announce({ projectSeq, type: "webhook.delivery", id }),
+    make: (delivery, webhook, stop) =>
+      attemptAndStore(app, webhook, delivery, stop).finally(() =>
+        announcements(app).announce({
+          projectSeq: webhook.projectSeq,
+          type: "webhook.delivery",
+          id: webhook.id,
+        }),
       ),
     onError: (error) =>
       app.log.error("webhook deliveries could not be read", { error: describeError(error) }),
@@ -55,7 +61,7 @@ export const webhookDispatcher = perApp((app: App) =>
 /** Makes one try of a delivery and stores its result. Resolves to false if it could not be stored. */
 async function attemptAndStore(
   app: App,
-  url: string,
+  webhook: CachedWebhook,
   delivery: Due,
   { signal, isStopping }: CallStop,
 ): Promise<boolean> {
@@ -63,7 +69,7 @@ async function attemptAndStore(
   const { id, webhookSeq } = delivery;
   const event = eventLog(app).find(delivery.eventSeq);
   if (event === null) return true; // The delivery was deleted together with the event.
-  const message = { id, webhookSeq, url, event: presentEvent(event) };
+  const message = { id, webhook, event: presentEvent(event) };
   const startedMs = clock.elapsed();
   const attempted = await attemptDelivery(app, message, signal).catch((error: unknown) => {
     log.error("a webhook could not be sent", { delivery: id, error: describeError(error) });

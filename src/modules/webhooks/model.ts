@@ -1,7 +1,7 @@
 /** Requests and responses of webhooks. */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { DELIVERY_STATUSES, DISABLED_REASONS } from "../../db/schema/webhooks.ts";
+import { DELIVERY_STATUSES, DISABLED_REASONS, WEBHOOK_SHAPES } from "../../db/schema/webhooks.ts";
 import { described, describedUse, named } from "../../http/documented.ts";
 import { Nullable } from "../../http/envelope.ts";
 import { EXAMPLE } from "../../http/example-values.ts";
@@ -25,6 +25,7 @@ const EXAMPLE_FIELDS = { url: "https://acme.example/hooks/mail", events: ["email
 const EXAMPLE_WEBHOOK = {
   id: EXAMPLE.webhookId,
   ...EXAMPLE_FIELDS,
+  shape: "MAILSTEAD",
   enabled: true,
   description: null,
   disabledReason: null,
@@ -39,6 +40,7 @@ const members = described(
     id: Type.String(),
     url: Type.String(),
     events: Type.Array(Type.String()),
+    shape: OneOf(WEBHOOK_SHAPES),
     enabled: Type.Boolean(),
     description: Nullable(Type.String()),
     disabledReason: Nullable(OneOf(DISABLED_REASONS)),
@@ -49,6 +51,7 @@ const members = described(
   {
     id: "Id of the webhook",
     ...FIELD_TEXTS,
+    shape: "The form of its requests: RESEND for a webhook that a client of Resend created",
     disabledReason: "Why the service disabled the webhook; null if it did not",
     failingSince: "When the first failure after the latest success happened; null if there is none",
     createdAt: "When the webhook was created",

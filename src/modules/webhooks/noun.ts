@@ -3,6 +3,7 @@
 import { eventsOfContact } from "../../events/contact-events.ts";
 import { operationRoutes } from "../../http/operations.ts";
 import { contactRemoval } from "../contacts/remove.ts";
+import { queueHold } from "../../outbox/queue-hold.ts";
 import type { Noun } from "../module.ts";
 import { webhookDispatcher } from "./dispatcher.ts";
 import { webhookFeed } from "./feed.ts";
@@ -19,6 +20,7 @@ export const webhookNoun: Noun = {
     contactRemoval(app).onRemove((contact) =>
       eraseExcerptsOf(app, eventsOfContact(app).seqsOf(contact)),
     );
+    queueHold(app).onReleased(() => webhookDispatcher(app).wakeAll());
   },
   onEvent: (app) => webhookFeed(app).onEvent(),
   recurring: [

@@ -46,6 +46,7 @@ export function webhookOperations(app: App) {
     read("GET /webhooks", {
       id: "listWebhooks",
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "List webhooks",
       description: "All webhooks of the project, newest first, without their secrets.",
       query: WebhookQuery,
@@ -79,6 +80,7 @@ export function webhookOperations(app: App) {
     read("GET /webhooks/:id", {
       id: "getWebhook",
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "Get a webhook",
       description: "The webhook without its secret.",
       answer: Envelope(Webhook),
@@ -130,6 +132,7 @@ export function webhookOperations(app: App) {
     read("GET /webhooks/:id/deliveries", {
       id: "listWebhookDeliveries",
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "List the deliveries of the last 30 days",
       description: "Deliveries that match the filter, newest first.",
       query: DeliveryQuery,
@@ -158,6 +161,7 @@ export function webhookOperations(app: App) {
     read("GET /webhooks/:id/deliveries/:deliveryId", {
       id: "getWebhookDelivery",
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "Get a delivery with its request",
       description: "The delivery with the response to its latest try, and the request.",
       answer: Envelope(DeliveryDetails),

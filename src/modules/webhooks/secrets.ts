@@ -5,6 +5,9 @@ import { deriveKey, hmac, seal, unseal } from "../../lib/crypto.ts";
 import { perApp } from "../../lib/per-app.ts";
 import type { App } from "../../core/app.ts";
 
+/** `svix` has the same signature under its older names, which Resend uses. */
+export type HeaderPrefix = "webhook" | "svix";
+
 const SECRET_PREFIX = "whsec_";
 const SECRET_BYTES = 24;
 
@@ -43,11 +46,12 @@ export function signingKeysOf(
   return isOverlap ? [open(app, secret), open(app, previousSecret)] : [open(app, secret)];
 }
 
-type Message = { id: string; body: string };
+/** The names of the headers begin with `prefix`. */
+type Message = { id: string; body: string; prefix?: HeaderPrefix };
 
 /** The headers of one try. All tries have the same id; the timestamp is that of this try. */
 export function signedHeaders(
-  { id, body }: Message,
+  { id, body, prefix = "webhook" }: Message,
   keys: readonly Uint8Array[],
   now: number,
 ): Record<string, string> {
@@ -56,9 +60,9 @@ export function signedHeaders(
     (key) => `v1,${hmac(key, `${id}.${timestamp}.${body}`).toString("base64")}`,
   );
   return {
-    "webhook-id": id,
-    "webhook-timestamp": String(timestamp),
-    "webhook-signature": signatures.join(" "),
+    [`${prefix}-id`]: id,
+    [`${prefix}-timestamp`]: String(timestamp),
+    [`${prefix}-signature`]: signatures.join(" "),
   };
 }
 

@@ -19,7 +19,7 @@ const MAX_CONCURRENT_CALLS = 32;
 /** Timeout of a call (lib/fetch-guarded). */
 const LONGEST_CALL_SECONDS = 10;
 
-async function send(app: App, { seq, url }: WebhookRow): Promise<TestResult> {
+async function send(app: App, webhook: WebhookRow): Promise<TestResult> {
   const now = app.clock.now();
   const webhookId = newId(now);
   const event = {
@@ -29,10 +29,11 @@ async function send(app: App, { seq, url }: WebhookRow): Promise<TestResult> {
     contactId: null,
     contactEmail: null,
     emailId: null,
+    emailTags: null,
     createdAt: isoTime(now),
   };
   const startedMs = app.clock.elapsed();
-  const attempted = await attemptDelivery(app, { id: webhookId, webhookSeq: seq, url, event });
+  const attempted = await attemptDelivery(app, { id: webhookId, webhook, event });
   return {
     delivered: attempted?.isDelivered ?? false,
     webhookId,

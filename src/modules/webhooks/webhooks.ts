@@ -31,6 +31,7 @@ import { AppError, notFound } from "../../lib/errors.ts";
 import { trimmedEventName } from "../../lib/event-name.ts";
 import { newId } from "../../lib/id.ts";
 import { perApp } from "../../lib/per-app.ts";
+import { ensureResendEvents, resendEventName } from "../resend/webhook-event.ts";
 import type {
   Webhook,
   WebhookInput,
@@ -68,7 +69,7 @@ function endOfLog(app: App): number {
 export function createWebhook(
   app: App,
   projectSeq: number,
-  input: WebhookInput,
+  input: WebhookInput & { shape?: WebhookRow["shape"] },
 ): WebhookWithSecret {
   if (countWebhooks(app, projectSeq) >= MAX_WEBHOOKS_PER_PROJECT) throw tooMany();
   const now = app.clock.now();
@@ -78,6 +79,7 @@ export function createWebhook(
     id: newId(now),
     projectSeq,
     url: input.url,
+    shape: input.shape ?? "MAILSTEAD",
     events: storedPatterns(input.events),
     description: input.description ?? null,
     isEnabled: input.enabled ?? true,
@@ -98,6 +100,7 @@ export function patchWebhook(
 ): WebhookRow {
   const webhook = getWebhook(app, projectSeq, id);
   const { url, events: patterns, description, enabled } = patch;
+  if (patterns !== undefined && webhook.shape === "RESEND") ensureResendEvents(patterns);
   const isEnabling = enabled === true && !webhook.isEnabled;
   return updateWebhookRow(app, webhook.seq, {
     ...(url !== undefined && { url }),
@@ -179,10 +182,11 @@ export function readableWebhook(role: Role | null, webhook: Webhook): Webhook {
 }
 
 export function presentWebhook(row: WebhookRow): Webhook {
-  const { id, url, description, disabledReason } = row;
+  const { id, url, shape, description, disabledReason } = row;
   return {
     id,
     url,
+    shape,
     events: JSON.parse(row.events),
     enabled: row.isEnabled,
     description,
@@ -273,6 +277,7 @@ export type CachedWebhook = {
   id: string;
   projectSeq: number;
   url: string;
+  shape: WebhookRow["shape"];
   startSeq: number;
   matches: Matcher;
 };
@@ -285,7 +290,7 @@ type Loaded = {
 type EnabledRow = Omit<CachedWebhook, "matches"> & { events: string };
 
 const findEnabled = statement<EnabledRow, []>(`
-    SELECT seq, id, project_seq AS projectSeq, url, start_seq AS startSeq, events
+    SELECT seq, id, project_seq AS projectSeq, url, shape, start_seq AS startSeq, events
     FROM webhooks WHERE is_enabled = 1`);
 
 type CacheState = {
@@ -296,12 +301,17 @@ type CacheState = {
 
 const cacheState = perApp((): CacheState => ({ loaded: null, isUncommitted: false }));
 
+function matcherFor(shape: WebhookRow["shape"], patterns: readonly string[]): Matcher {
+  const matches = matcherOf(patterns);
+  return shape === "RESEND" ? (name) => matches(resendEventName(name) ?? "") : matches;
+}
+
 function load(app: App): Loaded {
   const { loaded } = cacheState(app);
   if (loaded !== null) return loaded;
   const all = findEnabled(app)
     .all()
-    .map(({ events, ...row }) => ({ ...row, matches: matcherOf(JSON.parse(events)) }));
+    .map(({ events, ...row }) => ({ ...row, matches: matcherFor(row.shape, JSON.parse(events)) }));
   const found = {
     bySeq: new Map(all.map((webhook) => [webhook.seq, webhook])),
     byProject: Map.groupBy(all, ({ projectSeq }) => projectSeq),

@@ -7,6 +7,7 @@ import { Elysia } from "elysia";
 import type { App } from "../../core/app.ts";
 import type { Admission } from "../../http/admission.ts";
 import { Envelope, envelope, IdParams, ListEnvelope, withErrors } from "../../http/envelope.ts";
+import { roleForHistory } from "../../http/scopes.ts";
 import type { Contacts } from "../contacts/service.ts";
 import { listContactExecutions } from "./contact-executions.ts";
 import { ContactExecution, ExecutionQuery } from "./execution-model.ts";
@@ -26,10 +27,11 @@ export function contactExecutionRoutes(deps: {
     .use(admission.secretKey)
     .get(
       "/executions",
-      async ({ project, role, params, query }) => {
+      async ({ project, role, scope, params, query }) => {
         const contact = contacts.get(project.seq, params.id);
         const { items, ...page } = await listContactExecutions(app, project, contact, query);
-        const shown = items.map((execution) => readableExecution(role, execution));
+        const reader = roleForHistory(role, scope);
+        const shown = items.map((execution) => readableExecution(reader, execution));
         return envelope({ ...page, items: shown });
       },
       {

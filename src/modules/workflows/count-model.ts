@@ -3,6 +3,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { described, named } from "../../http/documented.ts";
 import { EXAMPLE } from "../../http/example-values.ts";
+import { PATTERN_TEXT } from "../../http/field-messages.ts";
 import { Input } from "../../http/validation.ts";
 
 const EXAMPLE_COUNTS = {
@@ -106,6 +107,7 @@ export const CountsQuery = Input({
   ids: Type.Optional(
     Type.String({
       pattern: `^[^,]{1,64}(,[^,]{1,64}){0,${MAX_IDS - 1}}$`,
+      [PATTERN_TEXT]: `must be at most ${MAX_IDS} ids, separated by commas`,
       maxLength: 6_600,
       description: `Ids of at most ${MAX_IDS} workflows, separated by commas; others are left out`,
     }),

@@ -103,14 +103,7 @@ export function createExecutionQueries({ app, graphOf }: ExecutionQueryDeps) {
             status === undefined ? undefined : eq(workflowExecutions.status, status),
             step === undefined ? undefined : eq(workflowExecutions.currentStepId, step),
           ),
-          present(execution) {
-            const contact = findContact(app).get(execution.contactSeq);
-            return presentExecution(workflow, {
-              execution,
-              contactId: contact?.id ?? null,
-              contactEmail: contact?.email ?? null,
-            });
-          },
+          present: (execution) => presentRow(app, workflow, execution),
         },
       );
     },
@@ -120,6 +113,16 @@ export function createExecutionQueries({ app, graphOf }: ExecutionQueryDeps) {
 const findContact = statement<{ id: string; email: string }, [number | null]>(
   "SELECT id, email FROM contacts WHERE seq = +?",
 );
+
+/** An execution of a workflow, with its contact. */
+export function presentRow(
+  app: App,
+  workflow: Pick<WorkflowRow, "id">,
+  execution: Found["execution"],
+): ListedExecution {
+  const { id = null, email = null } = findContact(app).get(execution.contactSeq) ?? {};
+  return presentExecution(workflow, { execution, contactId: id, contactEmail: email });
+}
 
 export function presentExecution(
   workflow: Pick<WorkflowRow, "id">,

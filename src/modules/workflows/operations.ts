@@ -24,6 +24,7 @@ export const workflowOperations = describeOperations(
   {
     listWorkflows: {
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "List workflows",
       description:
         "Workflows that match the filter, newest first, with their graphs. Viewers do not see the " +
@@ -40,6 +41,7 @@ export const workflowOperations = describeOperations(
     },
     getWorkflow: {
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "Get a workflow with its graph",
       description:
         "The workflow with its steps and transitions. Viewers do not see the values of the headers " +
@@ -96,18 +98,21 @@ export const workflowOperations = describeOperations(
     },
     listWorkflowCounts: {
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "Count the executions of workflows by status",
       description:
         "The numbers are exact. They are counted in threads, so a large one takes longer.",
     },
     getWorkflowCounts: {
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "Count the executions of a workflow by status and by step",
       description:
         "The numbers by status are exact. Those of completed steps are of the newest executions.",
     },
     listExecutions: {
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "List the executions of a workflow",
       description: "Executions that match the filter, newest first, without their steps.",
     },
@@ -125,6 +130,7 @@ export const workflowOperations = describeOperations(
     },
     getExecution: {
       role: "VIEWER",
+      scopes: ["READ"],
       summary: "Get an execution with its completed steps",
       description: "The execution with the outcome of each step, in their order.",
       parameters: { executionId },
@@ -143,11 +149,13 @@ export const contactExecutionOperations = describeOperations(
   {
     listContactExecutions: {
       role: "VIEWER",
+      scopes: ["READ", "CONTACTS"],
       summary: "List the workflow executions of a contact",
       description: "The executions of all workflows for the contact, newest first, without steps.",
     },
     listUnenteredWorkflows: {
       role: "VIEWER",
+      scopes: ["READ", "CONTACTS"],
       summary: "List the workflows that a contact never entered",
       description:
         "With the event that starts each of them, and when it last happened for the contact. Of the " +

@@ -17,7 +17,6 @@
 
 import type { App } from "../../core/app.ts";
 import type { Module } from "../module.ts";
-import { mailQueued } from "../../outbox/enqueue.ts";
 import { createReader } from "../../events/reader.ts";
 import { announcedRows, createAnnounceExecution } from "./run/announced-rows.ts";
 import { createExecutionRows, type Execution } from "./run/execution-rows.ts";
@@ -185,7 +184,6 @@ function createExecutionRunner(deps: Parts & { workflows: Workflows }) {
     ...deps,
     projectOf,
     subjects: createStepSubjects({ app: deps.app, executionRows, wake: () => runner.wake() }),
-    wake: mailQueued(deps.app).raise,
   });
   const runStep = createRunStep({ contacts, segments, sendEmail });
   const advancer = createAdvancer({

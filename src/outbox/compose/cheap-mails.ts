@@ -22,10 +22,10 @@ export function createCheapMails() {
   /** Number of mails that took long, by message. */
   const strikesOf = new Map<number, number>();
 
-  function bodyTags({ messageSeq, html }: MailRow): number | null {
+  function bodyTags({ messageSeq, html, text }: MailRow): number | null {
     const known = tagsOf.get(messageSeq);
     if (known !== undefined) return known;
-    const tags = cheapTags(html);
+    const tags = tagsOfBodies(html, text);
     if (tagsOf.size >= MAX_MESSAGES) {
       tagsOf.clear();
       strikesOf.clear();
@@ -38,13 +38,14 @@ export function createCheapMails() {
     isCheap(mail: MailRow): boolean {
       const tags = bodyTags(mail);
       if (tags === null) return false;
-      const { html, subject, variables, campaignSeq, attachments, submitted } = mail;
+      const { html, text, subject, variables, campaignSeq, attachments, submitted } = mail;
+      const written = html.length + (text?.length ?? 0);
       const attached = attachments.reduce(
         (sum, { content }) => sum + content.byteLength,
         submitted?.byteLength ?? 0,
       );
       return (
-        html.length + (tags + 1) * variables.length <= MAX_LENGTH &&
+        written + (tags + 1) * variables.length <= MAX_LENGTH &&
         attached <= MAX_ATTACHED &&
         (campaignSeq === null || isCheapSubject(subject))
       );
@@ -57,6 +58,12 @@ export function createCheapMails() {
       if (strikes >= MAX_STRIKES) tagsOf.set(messageSeq, null);
     },
   };
+}
+
+function tagsOfBodies(html: string, text: string | null): number | null {
+  const tags = cheapTags(html);
+  const ofText = text === null ? 0 : cheapTags(text);
+  return tags === null || ofText === null ? null : tags + ofText;
 }
 
 /** Most mails of a campaign have the same subject, which is a template. */

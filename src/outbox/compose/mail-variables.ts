@@ -3,7 +3,7 @@
 import type { RecipientLinks } from "../../render/links.ts";
 import type { Variables } from "../../render/template/template.ts";
 import { templateVariables } from "../../render/variables.ts";
-import type { LeasedMail } from "../lease-rows.ts";
+import type { LeasedMail } from "../lane/rows.ts";
 
 type Recipient = Pick<LeasedMail, "contactId" | "to" | "variables" | "projectName" | "language">;
 

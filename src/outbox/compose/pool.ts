@@ -15,7 +15,7 @@ import { callForEach } from "../../lib/callbacks.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import { threadFile } from "../../lib/thread-file.ts";
-import type { TokenKeys } from "../../render/shapes/tokens.ts";
+import type { TokenKeys } from "../../render/letter/tokens.ts";
 import { RENDER_LIMIT_MS } from "../../render/template/limits.ts";
 import { type Busy, WITHDRAWN } from "../outcome.ts";
 import { createFlowCosts, type FlowCosts } from "./flow-costs.ts";
@@ -87,7 +87,6 @@ export function createPool(deps: PoolDeps) {
     onIdle: threads.remove,
     onResults(thread, batch, results) {
       slowBatches.end(thread);
-      for (const { message, fields } of results.warnings) log.warn(message, fields);
       const ended = resultsOf(batch, results);
       for (const { job, ms } of ended) costs.note(job.flow, ms);
       // A result may withdraw the waiting mails of its campaign, so these are in the queue before.

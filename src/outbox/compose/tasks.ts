@@ -7,7 +7,8 @@
 import type { KeyObject } from "node:crypto";
 import type { DkimAlgorithm, Signer } from "../../protocols/dkim/sign.ts";
 import { readPrivateKey } from "../../protocols/dkim/keys.ts";
-import type { TokenKeys } from "../../render/shapes/tokens.ts";
+import { TAIL_ROOM } from "../../protocols/mime/tail-room.ts";
+import type { TokenKeys } from "../../render/letter/tokens.ts";
 import type { MailRow, Prepared } from "./prepare.ts";
 
 /** A mail to prepare; null if the domain of its sender has no keys. */
@@ -48,19 +49,17 @@ type PlainBatch = {
   mails: readonly PlainMail[];
 };
 
-/** A warning of the log of a thread. */
-export type Warning = { message: string; fields: Readonly<Record<string, unknown>> };
-
 /** The results of a batch: fewer than its mails if the thread stopped before the end. */
 type PlainResults = {
   results: readonly PlainResult[];
   /** Processor times of the mails that took long, by their number in the batch. */
   slow: readonly { number: number; ms: number }[];
-  warnings: readonly Warning[];
 };
 
-/** A prepared mail has the offset of the end of its message in the buffer. */
-type PlainResult = { end: number; subject: string } | Exclude<Prepared, { kind: "prepared" }>;
+/** A prepared mail has the place of its message in the buffer. */
+type PlainResult =
+  | { start: number; end: number; subject: string; hasRoom: boolean }
+  | Exclude<Prepared, { kind: "prepared" }>;
 
 /** Most signers that a thread knows. */
 const MAX_SIGNERS = 500;
@@ -103,6 +102,7 @@ export function createBatchWriter(): (tasks: readonly Task[], signedAt: number) 
 function rowOf(mail: MailRow): Omit<MailRow, "html" | "attachments" | "submitted"> {
   return {
     id: mail.id,
+    groupId: mail.groupId,
     projectId: mail.projectId,
     projectName: mail.projectName,
     tracking: mail.tracking,
@@ -118,6 +118,8 @@ function rowOf(mail: MailRow): Omit<MailRow, "html" | "attachments" | "submitted
     fromAddress: mail.fromAddress,
     fromName: mail.fromName,
     replyTo: mail.replyTo,
+    text: mail.text,
+    recipients: mail.recipients,
     headers: mail.headers,
     utm: mail.utm,
     isMarketing: mail.isMarketing,
@@ -173,19 +175,23 @@ function required<T>(value: T | undefined): T {
   return value;
 }
 
-/** Writes the results of a batch. */
+/** Writes the results of a batch; each message has room behind it (protocols/mime/tail-room.ts). */
 export function writeResults(
   prepared: readonly Prepared[],
   rest: Omit<PlainResults, "results">,
 ): Extract<ThreadAnswer, { kind: "done" }> {
-  const length = (each: Prepared) => (each.kind === "prepared" ? each.message.byteLength : 0);
+  const length = (each: Prepared) =>
+    each.kind === "prepared" ? each.message.byteLength + TAIL_ROOM : 0;
   const bytes = new Uint8Array(prepared.reduce((sum, each) => sum + length(each), 0));
-  let end = 0;
+  let start = 0;
   const results = prepared.map((each): PlainResult => {
     if (each.kind !== "prepared") return each;
-    bytes.set(each.message, end);
-    end += each.message.byteLength;
-    return { end, subject: each.subject };
+    const { message, subject, hasRoom } = each;
+    const end = start + message.byteLength;
+    bytes.set(message, start);
+    const result = { start, end, subject, hasRoom };
+    start = end + TAIL_ROOM;
+    return result;
   });
   const plain: PlainResults = { results, ...rest };
   return { kind: "done", text: JSON.stringify(plain), messages: bytes.buffer };
@@ -193,12 +199,11 @@ export function writeResults(
 
 export function readResults({ text, messages }: Extract<ThreadAnswer, { kind: "done" }>) {
   const { results, ...rest }: PlainResults = JSON.parse(text);
-  let start = 0;
   const prepared = results.map((each): Prepared => {
     if (!("end" in each)) return each;
-    const message = new Uint8Array(messages, start, each.end - start);
-    start = each.end;
-    return { kind: "prepared", subject: each.subject, message };
+    const { start, end, subject, hasRoom } = each;
+    const message = new Uint8Array(messages, start, end - start);
+    return { kind: "prepared", subject, message, hasRoom };
   });
   return { prepared, ...rest };
 }

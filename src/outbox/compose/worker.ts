@@ -6,7 +6,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "../../lib/clock.ts";
 import { createGarbage } from "../../lib/garbage.ts";
-import { silentLog } from "../../lib/log.ts";
 import { threadCpuMs, threadNumber } from "../../lib/thread-cpu.ts";
 import { templateCache } from "../../render/template/cache.ts";
 import { createPreparation, type Prepared } from "./prepare.ts";
@@ -15,7 +14,6 @@ import {
   type ThreadBatch,
   createBatchReader,
   type ThreadData,
-  type Warning,
   writeResults,
 } from "./tasks.ts";
 
@@ -33,15 +31,10 @@ const COPIES = 3;
 const { keys, renderLimitMs }: ThreadData = workerData;
 const garbage = createGarbage({ clock: systemClock });
 const readBatch = createBatchReader();
-let warnings: Warning[] = [];
 const { prepareSync } = createPreparation({
   keys,
   renderLimitMs,
   templateCache: templateCache({ maxEntries: 200, maxBytes: 16 * 1024 * 1024 }),
-  log: {
-    ...silentLog,
-    warn: (message, fields = {}) => void warnings.push({ message, fields }),
-  },
 });
 
 function run(batch: ThreadBatch): Extract<ThreadAnswer, { kind: "done" }> {
@@ -68,9 +61,7 @@ function run(batch: ThreadBatch): Extract<ThreadAnswer, { kind: "done" }> {
     if (endedMs - startedMs > SLICE_MS || bytes > SLICE_BYTES) break;
     beganMs = endedMs;
   }
-  const answer = writeResults(prepared, { slow, warnings });
-  warnings = [];
-  return answer;
+  return writeResults(prepared, { slow });
 }
 
 function send(answer: ThreadAnswer): void {

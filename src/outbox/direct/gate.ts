@@ -41,10 +41,10 @@ export type DirectSlot = Slot & {
   /** Calls `stop`, which must end the connection at once, if the slot is given to other mail. */
   onPreempted(stop: () => void): void;
   /**
-   * Lets an urgent mail take the slot, which releases it and calls `stop`; null forbids it again. To be
-   * called while the mail waits for the pace.
+   * Lets an urgent mail take the slot while `stop` returns true: then this mail waits for the pace, and
+   * `stop` has taken it back.
    */
-  onTaken(stop: ((busy: Busy) => void) | null): void;
+  onTaken(stop: (busy: Busy) => boolean): void;
   /** Releases the slot and records the result for the site; further calls do nothing. */
   end(result: SiteResult): void;
 };
@@ -294,7 +294,7 @@ class Mail implements DirectSlot {
   #network: string | null = null;
   #lastNetwork: string | null = null;
   #stop: (() => void) | null = null;
-  #stopIfTaken: ((busy: Busy) => void) | null = null;
+  #stopIfTaken: ((busy: Busy) => boolean) | null = null;
   #stopWaiting: () => void = () => {};
   #cancelTimer: () => void = () => {};
 
@@ -438,16 +438,14 @@ class Mail implements DirectSlot {
     return true;
   }
 
-  onTaken(stop: ((busy: Busy) => void) | null): void {
+  onTaken(stop: (busy: Busy) => boolean): void {
     this.#stopIfTaken = stop;
   }
 
   /** Releases the slot for an urgent mail, if this mail waits for the pace. */
   giveUp(): void {
-    const stop = this.#stopIfTaken;
-    if (stop === null) return;
-    this.release();
-    stop(this.#gate.full(this.#entry));
+    const entry = this.#entry;
+    if (this.#stopIfTaken?.(this.#gate.full(entry)) === true) this.release();
   }
 
   end(result: SiteResult): void {

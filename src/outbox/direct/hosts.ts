@@ -8,14 +8,14 @@
 import { readReply, readUnsendable } from "../../protocols/smtp/classify-reply.ts";
 import type { Conversation } from "../../protocols/smtp/conversation.ts";
 import { type Delivery, SERVICE_CLOSING, UNKNOWN_END } from "../../protocols/smtp/decision.ts";
-import type { Dispatch } from "../../protocols/smtp/dispatch.ts";
 import type { Unsendable } from "../../protocols/smtp/envelope.ts";
 import { describeFailure, type Failure } from "../../protocols/smtp/failure.ts";
 import type { TlsPolicy } from "../../protocols/smtp/opening.ts";
-import type { Pool } from "../../protocols/smtp/pool.ts";
+import type { Pool, PoolMail } from "../../protocols/smtp/pool.ts";
 import type { ReplyClass, SmtpStep } from "../../protocols/smtp/reply-classes.ts";
 import { quoteReply, type Reply } from "../../protocols/smtp/reply.ts";
 import { Session, type SessionOptions } from "../../protocols/smtp/session.ts";
+import type { MailObject } from "../../protocols/smtp/stream.ts";
 import { type Busy, type Decision, deferWithoutSlot, type Outcome } from "../outcome.ts";
 import type { HostAddresses } from "./route.ts";
 import type { SiteResult } from "./site.ts";
@@ -41,13 +41,15 @@ export type RunDeps = {
 export type RecentSet = { has(key: string): boolean; add(key: string): void };
 
 export type HostDelivery = {
-  dispatch: Dispatch;
+  object: MailObject;
   hosts: readonly string[];
   requiresTls: boolean;
   /** Must be called before each connection: null, or why this address must not be dialled now. */
   reserve(address: string): Busy | null;
   /** True while the greeting timeout is short. */
   isHurried(): boolean;
+  /** Called when the pool has got the mail, once for each connection. */
+  onSend(mail: PoolMail): void;
 };
 
 type Missing = Extract<HostAddresses, { reason: string }>;
@@ -69,6 +71,7 @@ const MAX_HOSTS = 10;
 /** Limit per host, so that a host with many addresses leaves some of the five to the next host. */
 const MAX_ADDRESSES_PER_HOST = 3;
 
+/** Rejects with `Withdrawn` if the mail was withdrawn before a transaction began. */
 export async function deliverToHosts(deps: RunDeps, mail: HostDelivery): Promise<RunResult> {
   return new Run(deps, mail).run();
 }
@@ -164,7 +167,7 @@ class Run {
     }
     const delivery = await this.#dialler.deliver(host, address);
     if (delivery.kind !== "unopened") this.#sessions++;
-    const answer = interpretDelivery(host, delivery, this.#mail.dispatch.envelope);
+    const answer = interpretDelivery(host, delivery, this.#mail.object.envelope);
     if (answer.next === null) return answer;
     this.#setbacks.push(answer);
     // An address counts once, even if it was dialled again in cleartext; not at all if not dialled.
@@ -229,7 +232,8 @@ class Dialler {
         return new Session({ ...session, host, port, address, localAddress, tls, isHurried });
       },
     };
-    const { delivery, conversations } = await pool.deliver(destination, this.#mail.dispatch);
+    const { object, onSend } = this.#mail;
+    const { delivery, conversations } = await pool.deliver(destination, object, onSend);
     this.conversations.push(...conversations);
     return delivery;
   }
@@ -286,7 +290,7 @@ type HostAnswer = {
 function interpretDelivery(
   host: string,
   delivery: Delivery,
-  envelope: Dispatch["envelope"],
+  envelope: MailObject["envelope"],
 ): HostAnswer {
   switch (delivery.kind) {
     case "accepted": {
@@ -394,7 +398,7 @@ function interpretGreeting(host: string, step: SmtpStep, reply: Reply): HostAnsw
   return { host, contact: "answered", decision, result, next: "host" };
 }
 
-type Refused = { step: SmtpStep; reply: Reply; envelope?: Dispatch["envelope"] };
+type Refused = { step: SmtpStep; reply: Reply; envelope?: MailObject["envelope"] };
 
 /**
  * A refusal of this server or of the sender is no fault of the recipient, so the mail waits, whatever the

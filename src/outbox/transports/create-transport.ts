@@ -12,6 +12,7 @@ import { databasePolicyStore, databaseSiteStore, type SiteStore } from "../direc
 import type { Transport } from "../outcome.ts";
 import { isSignedThere } from "../../protocols/smtp/known-relays.ts";
 import type { StepListener } from "../../protocols/smtp/conversation.ts";
+import { createPace } from "../pace.ts";
 import { captureTransport } from "./capture.ts";
 import { directTransport } from "./direct.ts";
 import { relayTransport } from "./relay.ts";
@@ -56,9 +57,14 @@ export function createTransport(config: Config, deps: TransportDeps): Transport 
   const { transport, relayUrl, hostname } = config;
   const { clock, log, onStep } = deps;
   if (transport === "direct") return direct(config, deps);
-  if (transport === "capture" || relayUrl === null) return captureTransport();
-  const pipelinesMails = config.sendRate === 0;
-  return relayTransport({ relay: relayUrl, hostname, clock, log, onStep, pipelinesMails });
+  const pace = paceOf(config, clock);
+  if (transport === "capture" || relayUrl === null) return captureTransport(pace);
+  return relayTransport({ relay: relayUrl, hostname, clock, log, onStep, pace });
+}
+
+/** The configured send rate; undefined if there is none. */
+function paceOf({ sendRate }: Config, clock: Clock) {
+  return sendRate === 0 ? undefined : createPace({ ratePerSecond: sendRate, clock });
 }
 
 /** True if the keys of domains are not used, because the relay signs mail by itself. */
@@ -78,6 +84,7 @@ function direct(config: Config, deps: TransportDeps): Transport {
     sourceAddresses,
     allowPrivateAddresses,
     onStep,
+    pace: paceOf(config, clock),
     siteStore,
     mtaSts: createMtaSts({
       dns,

@@ -39,15 +39,15 @@ import type { SiteStore } from "../direct/stores.ts";
 import type { MtaSts } from "../../protocols/mta-sts/mta-sts.ts";
 import { allowsHost } from "../../protocols/mta-sts/policy.ts";
 import {
-  type Busy,
   type Decision,
   type Outcome,
+  type Outgoing,
   type Transport,
   deferWithoutSlot,
+  WITHDRAWN,
 } from "../outcome.ts";
-import type { Dispatch } from "../../protocols/smtp/dispatch.ts";
 import type { StepListener } from "../../protocols/smtp/conversation.ts";
-import { Pool } from "../../protocols/smtp/pool.ts";
+import { Pool, type PoolMail, type PoolOptions, Withdrawn } from "../../protocols/smtp/pool.ts";
 import { DEFAULT_TIMEOUTS, type Timeouts } from "../../protocols/smtp/timeouts.ts";
 
 export type DirectOptions = {
@@ -68,6 +68,8 @@ export type DirectOptions = {
   /** Measures the sessions; by default the clock of the system. */
   sessionClock?: Clock | undefined;
   onStep?: StepListener | undefined;
+  /** Limits how many mails leave per second; absent without a rate. */
+  pace?: PoolOptions["pace"];
   /** Largest number of mails under way while no site is slow (direct/gate.ts). */
   concurrency?: number | undefined;
   /** Stores the state of sites; without it, the state is in memory only. */
@@ -98,9 +100,11 @@ export function directTransport(options: DirectOptions): DirectTransport {
   const { dns, hostname, clock, mtaSts = null, concurrency = DEFAULT_CONCURRENCY } = options;
   const { sourceAddresses = [], ownNames = [], random = Math.random } = options;
   const { sessionClock = systemClock } = options;
-  const pool = new Pool({ maxConnections: concurrency, clock: sessionClock });
+  const { pace } = options;
+  const pool = new Pool({ maxConnections: concurrency, pace, clock: sessionClock });
   const gate = new Gate({ slots: concurrency, clock, store: options.siteStore });
   let isClosing = false;
+  let isWithdrawing = false;
   const sources = createSources(sourceAddresses);
   const totalMs = options.timeouts?.totalMs ?? DEFAULT_TIMEOUTS.totalMs;
   const lookup: LookupOptions = {
@@ -134,23 +138,22 @@ export function directTransport(options: DirectOptions): DirectTransport {
     name: "direct",
     concurrency,
     maxUnderWay: gate.limit,
-    maxPrefetch: concurrency,
     admit,
     holdOf: (waitList) => gate.holdOf(waitList),
-    async send(dispatch, slot) {
-      const domain = recipientDomain(dispatch.envelope.to);
-      const admission = slot ?? admit(dispatch.envelope.to, dispatch.isUrgent);
-      if (admission.kind === "busy") return deferWithoutSlot(admission);
-      try {
-        return domain === null
-          ? withoutSession(invalidDomain())
-          : await sendToDomain({ domain, dispatch, slot: admission });
-      } catch (error) {
-        if (error instanceof SlotTaken) return deferWithoutSlot(error.busy);
-        throw error;
-      } finally {
-        admission.release();
-      }
+    start(mail) {
+      const slot = mail.slot ?? admit(mail.envelope.to, mail.isUrgent);
+      if (slot.kind === "busy") return mail.end(deferWithoutSlot(slot));
+      mail.waitsFor = "server";
+      void send(mail, slot)
+        .finally(() => slot.release())
+        .then(
+          (outcome) => mail.end(outcome),
+          (error: unknown) => mail.fail(error),
+        );
+    },
+    withdrawWaiting() {
+      isWithdrawing = true;
+      pool.withdrawWaiting();
     },
     async close() {
       isClosing = true;
@@ -164,11 +167,14 @@ export function directTransport(options: DirectOptions): DirectTransport {
     return domain === null ? FREE_SLOT : gate.admit(domain, isUrgent);
   }
 
-  async function sendToDomain({ domain, dispatch, slot }: DomainMail): Promise<Outcome> {
+  async function send(mail: Outgoing<DirectSlot>, slot: DirectSlot): Promise<Outcome> {
+    const domain = recipientDomain(mail.envelope.to);
+    if (domain === null) return withoutSession(invalidDomain());
     const [route, policy] = await Promise.all([
       lookUpRoute(domain, lookup),
       mtaSts?.policyFor(domain) ?? null,
     ]);
+    if (isWithdrawing) return deferWithoutSlot(WITHDRAWN);
     if (route.kind === "obstacle") return withoutSession(route.obstacle);
     const requiresTls = policy?.mode === "enforce";
     const hosts = requiresTls
@@ -176,10 +182,10 @@ export function directTransport(options: DirectOptions): DirectTransport {
       : route.hosts;
     if (hosts.length === 0) return withoutSession(forbiddenHosts(domain, route.hosts));
 
-    const entry = await slot.enter(siteName(route.best), dispatch.isUrgent);
+    const entry = await slot.enter(siteName(route.best), mail.isUrgent);
     if (entry.kind === "busy") return deferWithoutSlot(entry);
     if (entry.kind === "suspended") return withoutSession(suspended(domain, entry.reason));
-    const result = await deliver({ dispatch, hosts, requiresTls }, slot);
+    const result = await deliver({ object: mail, hosts, requiresTls }, slot);
     // A session that this process closed itself says nothing about the site.
     if (result.siteResult !== null && !isClosing) slot.end(result.siteResult);
     if (result.outcome === null) return withoutAddress(domain, route, result);
@@ -187,62 +193,48 @@ export function directTransport(options: DirectOptions): DirectTransport {
   }
 
   function deliver(
-    { dispatch, hosts, requiresTls }: Pick<HostDelivery, "dispatch" | "hosts" | "requiresTls">,
+    { object, hosts, requiresTls }: Pick<HostDelivery, "object" | "hosts" | "requiresTls">,
     slot: DirectSlot,
   ): Promise<RunResult> {
-    const preemption = new AbortController();
-    const { signal } = preemption;
-    // A slot is preempted inside a database transaction, which must not wait for the next mail.
-    slot.onPreempted(() => queueMicrotask(() => preemption.abort()));
-    const startedAt = sessionClock.elapsed();
-    const isLate = () => signal.aborted || sessionClock.elapsed() - startedAt > totalMs;
-    const reserve = (address: string) => slot.reserve(address);
-    const isHurried = () => slot.isHurried();
-    const whenAllowed = whenAllowedUnlessTaken(dispatch, slot);
-    return deliverToHosts(
-      { ...runDeps, isLate },
-      { dispatch: { ...dispatch, signal, whenAllowed }, hosts, requiresTls, reserve, isHurried },
-    );
-  }
-}
-
-/** An urgent mail took the slot of a mail that waited for the pace. `busy` says when to try again. */
-class SlotTaken extends Error {
-  readonly busy: Busy;
-
-  constructor(busy: Busy) {
-    super("an urgent mail took the slot");
-    this.busy = busy;
-  }
-}
-
-/** While mail that is not urgent waits for the pace, an urgent mail may take its slot and session. */
-function whenAllowedUnlessTaken(
-  { whenAllowed, isUrgent = false }: Dispatch,
-  slot: DirectSlot,
-): Dispatch["whenAllowed"] {
-  if (whenAllowed === undefined || isUrgent) return whenAllowed;
-  return (begin, refuse) => {
-    let isTaken = false;
-    slot.onTaken((busy) => {
-      isTaken = true;
-      // A slot is taken inside a database transaction, which must not wait for the next mail.
-      queueMicrotask(() => refuse(new SlotTaken(busy)));
+    /** The mail while it is in the pool. */
+    let current: PoolMail | null = null;
+    let isPreempted = false;
+    let whyWithdrawn = WITHDRAWN;
+    slot.onPreempted(() => {
+      isPreempted = true;
+      // A slot is preempted inside a database transaction, which must not wait for the next mail.
+      queueMicrotask(() => current?.interrupt());
     });
-    whenAllowed(
-      (ended) => {
-        if (isTaken) return ended();
-        slot.onTaken(null);
-        begin(ended);
-      },
-      (error) => {
-        if (!isTaken) refuse(error);
+    const startedAt = sessionClock.elapsed();
+    const isLate = () => isPreempted || sessionClock.elapsed() - startedAt > totalMs;
+    const delivering = deliverToHosts(
+      { ...runDeps, isLate },
+      {
+        object,
+        hosts,
+        requiresTls,
+        reserve: (address) => slot.reserve(address),
+        isHurried: () => slot.isHurried(),
+        onSend(mail) {
+          current = mail;
+          if (isPreempted) mail.interrupt();
+          // While it waits for the pace, an urgent mail may take its slot and session.
+          if (object.isUrgent === true) return;
+          slot.onTaken((busy) => {
+            if (!pool.withdraw(mail)) return false;
+            whyWithdrawn = busy;
+            return true;
+          });
+        },
       },
     );
-  };
+    return delivering.catch((error: unknown) => {
+      if (!(error instanceof Withdrawn)) throw error;
+      const outcome = deferWithoutSlot(whyWithdrawn);
+      return { outcome, missing: [], conversations: [], siteResult: null };
+    });
+  }
 }
-
-type DomainMail = { domain: string; dispatch: Dispatch; slot: DirectSlot };
 
 /** The slot of a mail to an invalid domain, which fails before the slot is used. */
 const FREE_SLOT: DirectSlot = {

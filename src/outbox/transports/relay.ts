@@ -9,21 +9,31 @@
  * way, they go back to the queue without an attempt.
  */
 
-import type { Callbacks } from "../../lib/callbacks.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { ReplyClass, SmtpStep } from "../../protocols/smtp/reply-classes.ts";
-import { type Outcome, type Slot, type Transport, deferWithoutSlot } from "../outcome.ts";
-import type { Dispatch } from "../../protocols/smtp/dispatch.ts";
+import {
+  type Outcome,
+  type Outgoing,
+  type Slot,
+  type Transport,
+  deferWithoutSlot,
+  WITHDRAWN,
+} from "../outcome.ts";
 import type { Conversation, StepListener } from "../../protocols/smtp/conversation.ts";
 import { describeFailure, type Failure } from "../../protocols/smtp/failure.ts";
 import type { TlsPolicy } from "../../protocols/smtp/opening.ts";
-import { Pool, type HostResult } from "../../protocols/smtp/pool.ts";
-import type { Destination } from "../../protocols/smtp/session-group.ts";
+import {
+  type Destination,
+  Pool,
+  type PoolHandler,
+  type PoolOptions,
+} from "../../protocols/smtp/pool.ts";
 import { readReply, readUnsendable, type Refusal } from "../../protocols/smtp/classify-reply.ts";
-import { UNKNOWN_END } from "../../protocols/smtp/decision.ts";
+import { type HostResult, UNKNOWN_END } from "../../protocols/smtp/decision.ts";
 import { quoteReply, type Reply } from "../../protocols/smtp/reply.ts";
 import { Session, type SessionOptions } from "../../protocols/smtp/session.ts";
+import type { MailObject } from "../../protocols/smtp/stream.ts";
 import type { Timeouts } from "../../protocols/smtp/timeouts.ts";
 import { findCleartextPassword, isLoopback, type Relay } from "../../protocols/smtp/relay-url.ts";
 import { createRelayGate } from "./relay-gate.ts";
@@ -47,49 +57,59 @@ type RelayOptions = {
 export type RelayTransportOptions = RelayOptions & {
   clock: Clock;
   log: Log;
-  /** True if no rate limits the mails (`PoolOptions`). */
-  pipelinesMails?: boolean | undefined;
+  /** Limits how many mails leave per second; absent without a rate. */
+  pace?: PoolOptions["pace"];
 };
 
 const DEFAULT_CONCURRENCY = 20;
-/** With more, the mails of a transaction cost hardly less, and a crash leaves more in doubt. */
-const MAX_FAST_PREFETCH = 128;
 
 /** Throws if the options would send a password in cleartext over a network. */
 export function relayTransport(options: RelayTransportOptions): Transport {
-  const { relay, clock, log, concurrency = DEFAULT_CONCURRENCY, pipelinesMails = false } = options;
+  const { relay, clock, log, pace, concurrency = DEFAULT_CONCURRENCY } = options;
   const problem = findCleartextPassword(relay);
   if (problem !== null) throw new Error(problem);
 
   const { sessionClock } = options;
-  const pool = new Pool({ maxConnections: concurrency, pipelinesMails, clock: sessionClock });
+  const pool = new Pool({
+    maxConnections: concurrency,
+    pace,
+    pipelinesMails: pace === undefined,
+    clock: sessionClock,
+  });
   const name = `${relay.host}:${relay.port}`;
   const gate = createRelayGate({ relay: name, clock, log });
   const sessionOptions = { ...sessionOptionsOf(options), onOpen: gate.noteSession };
   const destination: Destination = { key: "relay", connect: () => new Session(sessionOptions) };
   let isClosing = false;
 
-  function start(
-    dispatch: Dispatch,
-    given: Slot | undefined,
-    { resolve, reject }: Callbacks<Outcome>,
-  ): void {
-    const slot = given ?? gate.admit();
-    if (slot.kind === "busy") return resolve(deferWithoutSlot(slot));
-    pool.send(destination, dispatch, {
-      resolve(result) {
-        const outcome = noteResult(slot, result, dispatch.envelope);
+  /** While the relay is up, all mails have the same slot, and therefore the same handler. */
+  const handlerOf = (slot: Slot): PoolHandler<Outgoing> => {
+    if (latest?.slot !== slot) latest = { slot, handler: createHandler(slot) };
+    return latest.handler;
+  };
+  let latest: { slot: Slot; handler: PoolHandler<Outgoing> } | null = null;
+
+  function createHandler(slot: Slot): PoolHandler<Outgoing> {
+    return {
+      ended(mail, result) {
+        const outcome = noteResult(slot, result, mail.envelope);
         slot.release();
-        resolve(outcome);
+        mail.end(outcome);
       },
-      reject(error) {
+      withdrawn(mail) {
         slot.release();
-        reject(error);
+        mail.end(deferWithoutSlot(WITHDRAWN));
       },
-    });
+    };
   }
 
-  function noteResult(slot: Slot, result: HostResult, envelope: Dispatch["envelope"]): Outcome {
+  function start(mail: Outgoing): void {
+    const slot = mail.slot ?? gate.admit();
+    if (slot.kind === "busy") mail.end(deferWithoutSlot(slot));
+    else pool.send(destination, mail, handlerOf(slot));
+  }
+
+  function noteResult(slot: Slot, result: HostResult, envelope: MailObject["envelope"]): Outcome {
     const { delivery } = result;
     if (delivery.kind === "refused") return noteRefusal(slot, { ...delivery, envelope }, result);
     if (delivery.kind === "accepted") gate.noteAnswer(slot);
@@ -138,13 +158,11 @@ export function relayTransport(options: RelayTransportOptions): Transport {
     name: "relay",
     concurrency,
     // Each session may have a second mail, which waits for the first one.
-    maxUnderWay: pipelinesMails ? 2 * concurrency : concurrency,
-    maxFastPrefetch: MAX_FAST_PREFETCH,
+    maxUnderWay: pace === undefined ? 2 * concurrency : concurrency,
     admit: gate.admit,
     holdOf: gate.hold,
     start,
-    send: (dispatch, slot) =>
-      new Promise((resolve, reject) => start(dispatch, slot, { resolve, reject })),
+    withdrawWaiting: () => pool.withdrawWaiting(),
     close() {
       isClosing = true;
       return pool.close();
@@ -229,7 +247,7 @@ function outcomeOf(relay: string, { delivery, conversations }: HostResult): Outc
   return broken(delivery, endedBecause(`failed at ${describeFailure(delivery.failure)}`));
 }
 
-type Refused = { step: SmtpStep; reply: Reply; envelope: Dispatch["envelope"] };
+type Refused = { step: SmtpStep; reply: Reply; envelope: MailObject["envelope"] };
 
 type Ended = Pick<Outcome, "reason" | "conversations">;
 

@@ -11,6 +11,7 @@
  */
 
 import { type KeyObject, sign } from "node:crypto";
+import { allocateWithRoom } from "../mime/tail-room.ts";
 import { fieldName, relaxedBody, relaxedField, splitMessage } from "./canonical.ts";
 
 export type DkimAlgorithm = "rsa-sha256" | "ed25519-sha256";
@@ -51,7 +52,8 @@ const LINE_LENGTH = 78;
 type Unsigned = { key: SigningKey; field: string; data: Buffer };
 
 /**
- * Returns the message with a DKIM-Signature header in front for each key, in the order of the keys.
+ * Returns the message with a DKIM-Signature header in front for each key, in the order of the keys, in
+ * memory with room behind it (../mime/tail-room.ts).
  * Throws if a key cannot sign. RSA signatures are made on another thread.
  */
 export async function signMessage(
@@ -86,7 +88,11 @@ function unsignedFields(message: Uint8Array, { domain, keys }: Signer, at: Date)
 }
 
 function withFields(message: Uint8Array, fields: readonly string[]): Uint8Array {
-  return Buffer.concat([Buffer.from(fields.join(""), "latin1"), message]);
+  const header = fields.join("");
+  const signed = allocateWithRoom(header.length + message.byteLength);
+  signed.write(header, "latin1");
+  signed.set(message, header.length);
+  return signed;
 }
 
 /** Returns the names for h= and the canonical text of these headers. */

@@ -10,7 +10,7 @@
  */
 
 import { classifyReply, findMeaning, type Meaning } from "../smtp/classify-reply.ts";
-import type { Dispatch } from "../smtp/dispatch.ts";
+import type { MailObject } from "../smtp/stream.ts";
 import type { ReplyClass, SmtpStep } from "../smtp/reply-classes.ts";
 import { domainOf } from "../mime/address.ts";
 import { isAboutOtherHost } from "../smtp/dns-words.ts";
@@ -133,7 +133,7 @@ function codeOf(enhanced: string | null): number {
 function readQuoted(
   { at, code, enhanced, text }: Quoted,
   step: SmtpStep,
-  envelope?: Dispatch["envelope"],
+  envelope?: MailObject["envelope"],
 ): { meaning: Meaning; enhanced: string | null } | null {
   const ofPhrase = statusOfPhrase(text);
   // A recipient's server refuses with X.4.1 too, but not with the other codes of this group.
@@ -164,7 +164,7 @@ function concluded(found: {
 }
 
 /** A code other than "other or undefined" (RFC 3463 §3). */
-function isSpecific(status: string | null): status is string {
+export function isSpecific(status: string | null): status is string {
   return status !== null && !status.endsWith(".0");
 }
 

@@ -219,7 +219,7 @@ function headedSections(text: string, opening: string): Section[] {
 /** The first address after the opening phrase, or else before it, that is not the sender's. */
 function firstAddress(detail: string, from: number): string | null {
   const start =
-    from - (/\S{0,320}$/.exec(detail.slice(Math.max(0, from - 320), from))?.[0].length ?? 0);
+    from - (/(?<!\S)\S*$/.exec(detail.slice(Math.max(0, from - 320), from))?.[0].length ?? 0);
   for (const text of [detail.slice(start), detail]) {
     for (const match of text.slice(0, DETAIL).matchAll(ADDRESSES)) {
       const before = text.slice(Math.max(0, match.index - 80), match.index);

@@ -7,20 +7,18 @@ import type { CheckedRequest } from "./request.ts";
 export type GuardedResponse = {
   status: number;
   headers: Headers;
-  /** The first 64 KiB as received; nothing is decompressed. */
+  /** The first 64 KiB, or as many as the request says, as received; nothing is decompressed. */
   body: Uint8Array;
   /** True if the body was longer. */
   isTruncated: boolean;
 };
-
-const MAX_BODY_BYTES = 65_536;
 
 /**
  * Connects to exactly `address`. The Host header and the name in SNI and certificate come from the
  * URL. It never uses a proxy or a pooled connection and never follows a redirect.
  */
 export async function exchangeHttp(
-  { url, method, headers, body }: CheckedRequest,
+  { url, method, headers, body, maxBodyBytes }: CheckedRequest,
   address: string,
   { signal, ca }: { signal: AbortSignal; ca?: string | undefined },
 ): Promise<GuardedResponse> {
@@ -48,21 +46,21 @@ export async function exchangeHttp(
       },
     }),
   });
-  const read = await readBody(response);
+  const read = await readBody(response, maxBodyBytes);
   ender.abort(); // Closes the connection; the rest of the body is not needed.
   return { status: response.status, headers: response.headers, ...read };
 }
 
-async function readBody({ body }: Response) {
+async function readBody({ body }: Response, maxBytes: number) {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of body ?? []) {
     chunks.push(chunk);
     length += chunk.length;
-    if (length > MAX_BODY_BYTES) break;
+    if (length > maxBytes) break;
   }
   const all = Buffer.concat(chunks);
-  return { body: all.subarray(0, MAX_BODY_BYTES), isTruncated: length > MAX_BODY_BYTES };
+  return { body: all.subarray(0, maxBytes), isTruncated: length > maxBytes };
 }
 
 /** Error codes if no connection was made; another address may be tried then. */

@@ -1,10 +1,11 @@
 /**
- * The HTTP client for untrusted URLs: webhooks, WEBHOOK steps of workflows, and MTA-STS policies.
+ * The HTTP client for untrusted URLs: webhooks, WEBHOOK steps of workflows, attachments at a URL, and
+ * MTA-STS policies.
  *
  * 1. `target.ts` checks scheme, port and credentials of the URL, resolves its addresses with our
  *    own DNS client, and removes addresses that are not public.
  * 2. `request.ts` checks method and headers.
- * 3. `exchange.ts` connects to one of these addresses and reads the first 64 KiB of the body.
+ * 3. `exchange.ts` connects to one of these addresses and reads the beginning of the body.
  * 4. A redirect repeats the steps, at most five times.
  *
  * The client connects to exactly the addresses that were checked. A DNS answer that changes in
@@ -23,6 +24,8 @@ export type GuardedRequest = {
   headers?: Record<string, string>;
   /** Not sent with GET and HEAD. */
   body?: string;
+  /** Most bytes of the body of the response that are read; 64 KiB if absent. */
+  maxBodyBytes?: number;
   signal?: AbortSignal;
 };
 

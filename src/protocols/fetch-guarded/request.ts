@@ -9,7 +9,11 @@ export type CheckedRequest = {
   method: string;
   headers: Headers;
   body: string | null;
+  /** Most bytes of the body of the response that are read. */
+  maxBodyBytes: number;
 };
+
+const MAX_BODY_BYTES = 65_536;
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const WITHOUT_BODY = ["GET", "HEAD"];
@@ -44,7 +48,12 @@ function findHeaderFault(name: string, value: string): string | null {
 /** Builds a checked request. Throws FetchRefused if the method or a header is not allowed. */
 export function checkRequest(
   url: URL,
-  request: { method: string; headers?: Record<string, string>; body?: string },
+  request: {
+    method: string;
+    headers?: Record<string, string>;
+    body?: string;
+    maxBodyBytes?: number;
+  },
 ): CheckedRequest {
   const method = request.method.toUpperCase();
   if (!METHODS.includes(method)) {
@@ -61,7 +70,7 @@ export function checkRequest(
     headers.set(name, value);
   }
   const body = WITHOUT_BODY.includes(method) ? null : (request.body ?? null);
-  return { url, method, headers, body };
+  return { url, method, headers, body, maxBodyBytes: request.maxBodyBytes ?? MAX_BODY_BYTES };
 }
 
 /** Headers that are sent to another origin. All others may contain credentials. */

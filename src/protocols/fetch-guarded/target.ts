@@ -29,8 +29,9 @@ const MAX_ADDRESSES = 4;
  */
 export function readTarget(text: string): URL {
   const url = parseUrl(text);
-  // URL parsers read three slashes as two, so the first part of the path would become the host.
-  if (url === null || /^https?:\/\/[/\\]/i.test(text.trim())) {
+  // URL parsers remove line breaks and tabs, so the URL would be another than the text. They read three
+  // slashes as two, so the first part of the path would become the host.
+  if (url === null || /\p{Cc}/u.test(text) || /^https?:\/\/[/\\]/i.test(text.trim())) {
     throw new FetchRefused("invalid_url", "This is not a URL.");
   }
   if (!SCHEMES.includes(url.protocol)) {
@@ -67,21 +68,24 @@ export function objectToTarget(text: string, rules: Omit<TargetRules, "dns">): F
 /**
  * Resolves the allowed addresses of the host, at least one. Throws FetchRefused if there is none.
  */
-export async function addressesOf(url: URL, rules: TargetRules): Promise<readonly string[]> {
-  const known = knownAddresses(url);
-  if (known !== null) return allowedOf(known, url.hostname, rules);
+export async function addressesOf(
+  { hostname }: Pick<URL, "hostname">,
+  rules: TargetRules,
+): Promise<readonly string[]> {
+  const known = knownAddresses({ hostname });
+  if (known !== null) return allowedOf(known, hostname, rules);
   const answers = await Promise.all([
-    rules.dns.resolve(url.hostname, "A"),
-    rules.dns.resolve(url.hostname, "AAAA"),
+    rules.dns.resolve(hostname, "A"),
+    rules.dns.resolve(hostname, "AAAA"),
   ]);
-  return allowedOf(recordsOf(answers, url.hostname), url.hostname, rules);
+  return allowedOf(recordsOf(answers, hostname), hostname, rules);
 }
 
 /**
  * Returns the addresses of a host that is an address, or of `localhost`, which must not be looked
  * up in the DNS (RFC 6761 §6.3). Returns null for all other hosts.
  */
-function knownAddresses({ hostname }: URL): string[] | null {
+function knownAddresses({ hostname }: Pick<URL, "hostname">): string[] | null {
   const bare = hostname.replace(/^\[|\]$/g, "");
   if (isIP(bare) !== 0) return [bare];
   return /(?:^|\.)localhost$/.test(hostname) ? ["127.0.0.1", "::1"] : null;

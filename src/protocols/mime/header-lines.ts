@@ -27,15 +27,25 @@ export function rawLine(name: string, value: string): string {
   return isClean ? line : fold(`${name}: ${encodedWords(trimmed)}`);
 }
 
+type Mailbox = { name: string | null; address: string };
+
 /** Writes a header with one mailbox. The domain of the address is already in ASCII. */
-export function addressLine(
-  name: string,
-  mailbox: { name: string | null; address: string },
-): string {
-  const displayName = mailbox.name === null ? "" : phrase(mailbox.name.trim());
-  if (displayName !== "") return fold(`${name}: ${displayName} <${mailbox.address}>`);
-  const isBare = /^[^"@]+@[^@]+$/.test(mailbox.address);
-  return `${name}: ${isBare ? mailbox.address : `<${mailbox.address}>`}`;
+export function addressLine(name: string, mailbox: Mailbox): string {
+  const written = writtenMailbox(mailbox);
+  const line = `${name}: ${written}`;
+  return written.includes(" <") ? fold(line) : line;
+}
+
+/** Writes a header with several mailboxes. The domains of the addresses are already in ASCII. */
+export function addressListLine(name: string, mailboxes: readonly Mailbox[]): string {
+  return fold(`${name}: ${mailboxes.map(writtenMailbox).join(", ")}`);
+}
+
+function writtenMailbox({ name, address }: Mailbox): string {
+  const displayName = name === null ? "" : phrase(name.trim());
+  if (displayName !== "") return `${displayName} <${address}>`;
+  const isBare = /^[^"@]+@[^@]+$/.test(address);
+  return isBare ? address : `<${address}>`;
 }
 
 const LONGEST_QUOTED = 200;

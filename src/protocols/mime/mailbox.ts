@@ -123,6 +123,25 @@ function endOfQuoted(text: string, start: number): number {
   return -1;
 }
 
+/** The texts of the mailboxes in a list, which commas outside of quotes separate. */
+export function splitMailboxes(text: string): string[] {
+  if (!text.includes(",")) return [text];
+  const texts: string[] = [];
+  let from = 0;
+  let mayHaveQuotes = true;
+  for (let i = 0; i < text.length; i++) {
+    if (text[i] === '"' && mayHaveQuotes) {
+      const end = endOfQuoted(text, i);
+      if (end === -1) mayHaveQuotes = false;
+      else i = end - 1;
+    } else if (text[i] === ",") {
+      texts.push(text.slice(from, i).trim());
+      from = i + 1;
+    }
+  }
+  return [...texts, text.slice(from).trim()];
+}
+
 /**
  * The text that `parseMailbox` reads as this mailbox. A name that cannot stand in a header is left
  * out.

@@ -3,9 +3,9 @@
  * docs/delivery.md#C7). It is a pure function, so every attempt sends the same bytes. The message
  * is ASCII, except for a non-ASCII local part in an address.
  *
- * 1. All values are checked again (`headers.ts`, `address.ts`, `content-type.ts`).
- * 2. `header-lines.ts` writes and folds the headers.
- * 3. `parts.ts` encodes texts and attachments. They are nested as
+ * 1. The fields of the sender, those of the recipient and the caller's are checked again
+ *    (`headers.ts`, `address.ts`, `content-type.ts`), written and folded (`header-lines.ts`).
+ * 2. `parts.ts` encodes texts and attachments. They are nested as
  *    mixed(alternative(text, related(html, inline…)), attachment…), without the unneeded levels.
  *
  * Nothing is read from a file or a URL.
@@ -14,23 +14,25 @@
 import { trimBlanks } from "../../lib/trim.ts";
 import { parseAddress } from "./address.ts";
 import { isMediaType } from "./content-type.ts";
-import { addressLine, rawLine, textLine } from "./header-lines.ts";
-import { parseMailbox } from "./mailbox.ts";
+import { addressLine, addressListLine, rawLine, textLine } from "./header-lines.ts";
+import { type Mailbox, parseMailbox, splitMailboxes } from "./mailbox.ts";
 import { isContentId, isHeaderName, isHeaderText, isOwnedHeader } from "./headers.ts";
 import { type Attachment, attachmentPart, bytesOf, multipart, textPart } from "./parts.ts";
 import type { Pieces } from "./text-encoding.ts";
+import type { VisibleRecipients } from "./visible-recipients.ts";
 
 export type { Attachment } from "./parts.ts";
-
-type Mailbox = { name: string | null; address: string };
 
 export type MessageInput = {
   from: Mailbox;
   to: Mailbox;
-  /** A mailbox as text, with or without a display name. */
+  /** Absent or null if To shows the recipient alone. */
+  visible?: VisibleRecipients | null;
+  /** Mailboxes as text, with or without display names, separated by commas. */
   replyTo: string | null;
   subject: string;
-  html: string;
+  /** Null for a message that has only a text. */
+  html: string | null;
   text: string;
   /** More headers in this order. Headers that the service writes itself are refused. */
   headers: readonly (readonly [name: string, value: string])[];
@@ -40,11 +42,6 @@ export type MessageInput = {
   date: Date;
 };
 
-/** The two text parts: headers, a blank line and the encoded body. */
-export type TextParts = { htmlPart: Pieces; plainPart: Pieces };
-
-type PartsInput = Omit<MessageInput, "html" | "text"> & TextParts;
-
 type Composed =
   | {
       ok: true;
@@ -53,40 +50,71 @@ type Composed =
     }
   | { ok: false; reason: string };
 
+/** Header fields with their line ends. */
+type Fields = { ok: true; lines: string } | { ok: false; reason: string };
+
 /**
  * Composes a message to one recipient; refuses values that could add headers (docs/delivery.md#C2).
  */
 export function composeMessage(input: MessageInput): Composed {
-  if (input.html.includes("\0") || input.text.includes("\0")) {
-    return { ok: false, reason: firstFault(input) ?? "The body contains NUL." };
+  let header = "";
+  for (const fields of [senderFields(input), recipientFields(input), callerFields(input)]) {
+    if (!fields.ok) return fields;
+    header += fields.lines;
   }
-  const { html, text, ...rest } = input;
-  return composeParts({
-    ...rest,
-    htmlPart: textPart("html", html),
-    plainPart: textPart("plain", text),
-  });
-}
-
-/** Like `composeMessage` with text parts that are encoded already, as `textPart` does it. */
-export function composeParts(input: PartsInput): Composed {
-  const reason = firstFault(input);
+  const reason = firstOf(input.attachments, attachmentFault);
   if (reason !== null) return { ok: false, reason };
-  return { ok: true, message: bytesOf([headerBlock(input), ...body(input)]) };
+  if (input.html?.includes("\0") === true || input.text.includes("\0")) {
+    return { ok: false, reason: "The body contains NUL." };
+  }
+  return { ok: true, message: bytesOf([header, ...body(input)]) };
 }
 
-/** The header fields with their line ends, up to those of the body. */
-function headerBlock(input: PartsInput): string {
-  const { from, to, replyTo, subject, messageId, date, headers } = input;
-  let block = `${mailboxField("From", from).line}\r\n${mailboxField("To", to).line}\r\n`;
-  if (replyTo !== null) block += `${replyField("Reply-To", replyTo).line}\r\n`;
-  block += `${textLine("Subject", subject)}\r\nDate: ${messageDate(date)}\r\n`;
-  block += `Message-ID: ${messageId}\r\n`;
-  for (const header of headers) {
-    if (replyTo !== null && /^reply-to$/i.test(header[0])) continue;
-    block += `${callerField(header[0], header[1]).line}\r\n`;
+/** The first fields of a message. */
+export function senderFields({ from, replyTo }: Pick<MessageInput, "from" | "replyTo">): Fields {
+  const sender = mailboxField("From", from);
+  const reply = replyTo === null ? null : replyField("Reply-To", replyTo);
+  const fault = sender.fault ?? reply?.fault ?? null;
+  if (fault !== null) return { ok: false, reason: fault };
+  return { ok: true, lines: `${sender.line}\r\n${reply === null ? "" : `${reply.line}\r\n`}` };
+}
+
+/** The fields that differ in all mails. */
+export function recipientFields(
+  mail: Pick<MessageInput, "to" | "visible" | "subject" | "date" | "messageId">,
+): Fields {
+  const { to, visible = null, subject, date, messageId } = mail;
+  if (!/^<[!-;=?-~]+@[!-;=?-~]+>$/.test(messageId) || messageId.length > LONGEST_ID) {
+    return { ok: false, reason: "The Message-ID is not valid." };
   }
-  return `${block}MIME-Version: 1.0\r\n`;
+  if (Number.isNaN(date.getTime())) return { ok: false, reason: "The date is not valid." };
+  if (!isHeaderText(subject)) {
+    return { ok: false, reason: "The subject contains a control character." };
+  }
+  const { line, fault } = visible === null ? mailboxField("To", to) : visibleFields(visible);
+  if (fault !== null) return { ok: false, reason: fault };
+  const subjectLine = textLine("Subject", subject);
+  const lines = `${line}\r\n${subjectLine}\r\nDate: ${messageDate(date)}\r\nMessage-ID: ${messageId}\r\n`;
+  return { ok: true, lines };
+}
+
+/** To and Cc. There is always somebody in To, because a request must name one. */
+function visibleFields({ to, cc }: VisibleRecipients): Field {
+  const fields = [mailboxesField("To", to), ...(cc.length === 0 ? [] : [mailboxesField("Cc", cc)])];
+  const fault = fields.find((field) => field.fault !== null)?.fault ?? null;
+  return { line: fields.map(({ line }) => line).join("\r\n"), fault };
+}
+
+/** The caller's headers, and the version of MIME. */
+export function callerFields(mail: Pick<MessageInput, "headers" | "replyTo">): Fields {
+  let lines = "";
+  for (const [name, value] of mail.headers) {
+    const { line, fault } = callerField(name, value);
+    if (fault !== null) return { ok: false, reason: fault };
+    if (mail.replyTo !== null && /^reply-to$/i.test(name)) continue;
+    lines += `${line}\r\n`;
+  }
+  return { ok: true, lines: `${lines}MIME-Version: 1.0\r\n` };
 }
 
 /** A written header field, and why it must not be sent; null if it may be. */
@@ -96,22 +124,50 @@ type Field = { line: string; fault: string | null };
 const mailboxField = latestByName<Mailbox>(
   (a, b) => a.name === b.name && a.address === b.address,
   (header, { name, address }) => {
-    const parsed = parseAddress(address);
-    const isBadName = name !== null && !isHeaderText(name);
-    const reason = parsed.ok ? null : `${header}: ${parsed.reason}`;
-    const fault = isBadName ? `${header}: the name has a control character.` : reason;
-    if (fault !== null || !parsed.ok) return { line: "", fault };
-    const ascii = parsed.address === address ? address : inAscii(address, parsed.domain);
-    return { line: addressLine(header, { name, address: ascii }), fault };
+    const read = checkMailbox({ name, address });
+    if (!read.ok) return { line: "", fault: `${header}: ${read.reason}` };
+    return { line: addressLine(header, read.mailbox), fault: null };
   },
 );
+
+/** A mailbox with its domain in ASCII, or why it cannot stand in a header. */
+function checkMailbox({
+  name,
+  address,
+}: Mailbox): { ok: true; mailbox: Mailbox } | { ok: false; reason: string } {
+  const parsed = parseAddress(address);
+  if (name !== null && !isHeaderText(name)) {
+    return { ok: false, reason: "the name has a control character." };
+  }
+  if (!parsed.ok) return parsed;
+  const ascii = parsed.address === address ? address : inAscii(address, parsed.domain);
+  return { ok: true, mailbox: { name, address: ascii } };
+}
+
+/** A header with several mailboxes. */
+function mailboxesField(header: string, mailboxes: readonly Mailbox[]): Field {
+  const written: Mailbox[] = [];
+  for (const mailbox of mailboxes) {
+    const read = checkMailbox(mailbox);
+    if (!read.ok) return { line: "", fault: `${header}: ${read.reason}` };
+    written.push(read.mailbox);
+  }
+  return { line: addressListLine(header, written), fault: null };
+}
 
 const replyField = latestByName<string>(
   (a, b) => a === b,
   (header, text) => {
-    const parsed = parseMailbox(text);
-    if (parsed.ok) return mailboxField(header, parsed.mailbox);
-    return { line: "", fault: `${header}: ${parsed.reason}` };
+    const mailboxes: Mailbox[] = [];
+    for (const each of splitMailboxes(text)) {
+      const parsed = parseMailbox(each);
+      if (!parsed.ok) return { line: "", fault: `${header}: ${parsed.reason}` };
+      mailboxes.push(parsed.mailbox);
+    }
+    const [only] = mailboxes;
+    return mailboxes.length === 1 && only !== undefined
+      ? mailboxField(header, only)
+      : mailboxesField(header, mailboxes);
   },
 );
 
@@ -157,19 +213,31 @@ function inAscii(address: string, domain: string): string {
   return `${written.slice(0, written.lastIndexOf("@"))}@${domain}`;
 }
 
-function body({ htmlPart, plainPart, attachments, messageId }: PartsInput): Pieces {
-  if (attachments.length === 0) {
-    return multipart("alternative", boundaries(messageId)(), [plainPart, htmlPart]);
-  }
+function body({ html, text, attachments, messageId }: MessageInput): Pieces {
+  const boundary = boundaries(messageId);
+  const plainPart = textPart("plain", text);
   const isRelated = ({ disposition, contentId }: Attachment) =>
-    disposition === "inline" && contentId !== null;
+    html !== null && disposition === "inline" && contentId !== null;
   const related = attachments.filter(isRelated).map(attachmentPart);
   const mixed = attachments.filter((attachment) => !isRelated(attachment)).map(attachmentPart);
-  const boundary = boundaries(messageId);
+  const texts = html === null ? plainPart : withHtml(plainPart, { html, related, boundary });
+  return mixed.length === 0 ? texts : multipart("mixed", boundary(), [texts, ...mixed]);
+}
+
+function withHtml(
+  plainPart: Pieces,
+  rest: { html: string; related: readonly Pieces[]; boundary: () => string },
+): Pieces {
+  const { html, related, boundary } = rest;
+  const htmlPart = textPart("html", html);
   const rich =
     related.length === 0 ? htmlPart : multipart("related", boundary(), [htmlPart, ...related]);
-  const alternative = multipart("alternative", boundary(), [plainPart, rich]);
-  return mixed.length === 0 ? alternative : multipart("mixed", boundary(), [alternative, ...mixed]);
+  return multipart("alternative", boundary(), [plainPart, rich]);
+}
+
+/** The body of a message whose only parts are encoded already. */
+export function alternativeBody(messageId: string, parts: readonly Pieces[]): Pieces {
+  return multipart("alternative", boundaries(messageId)(), parts);
 }
 
 /** `=_` occurs neither in quoted-printable nor in base64 (RFC 2045 §6.7). */
@@ -177,23 +245,6 @@ function boundaries(messageId: string): () => string {
   const base = Bun.SHA256.hash(messageId, "hex").slice(0, 32);
   let count = 0;
   return () => `=_${base}_${++count}`;
-}
-
-/** Checks again all values that become headers (docs/delivery.md#C1, docs/delivery.md#C2). */
-function firstFault(input: Omit<MessageInput, "html" | "text">): string | null {
-  const { from, to, replyTo, subject, messageId, date } = input;
-  if (!/^<[!-;=?-~]+@[!-;=?-~]+>$/.test(messageId) || messageId.length > LONGEST_ID) {
-    return "The Message-ID is not valid.";
-  }
-  if (Number.isNaN(date.getTime())) return "The date is not valid.";
-  if (!isHeaderText(subject)) return "The subject contains a control character.";
-  return (
-    mailboxField("From", from).fault ??
-    mailboxField("To", to).fault ??
-    (replyTo === null ? null : replyField("Reply-To", replyTo).fault) ??
-    firstOf(input.headers, (header) => callerField(header[0], header[1]).fault) ??
-    firstOf(input.attachments, attachmentFault)
-  );
 }
 
 const LONGEST_ID = 400;

@@ -3,8 +3,6 @@
  * (RFC 2045 §6).
  */
 
-import { breakLines } from "./soft-breaks.ts";
-
 /** The text with CRLF line ends. */
 export function withLineEnds(text: string): string {
   return text.replace(/\r\n?|\n/g, "\r\n");
@@ -31,23 +29,24 @@ export function chooseEncoding({ octets, high, isSevenBit }: Survey): Encoded["e
 }
 
 /**
- * Encodes in quoted-printable. "From " at the start of a line is encoded as well, because an mbox
- * adds ">" before it, which breaks the signature.
+ * Encodes text with CRLF line ends in quoted-printable (RFC 2045 §6.7). No line has more than 75
+ * characters, so that a soft line break may follow the text, and none begins with what is changed
+ * on the way: SMTP doubles a dot (RFC 5321 §4.5.2), and an mbox adds ">" before "From ", which breaks
+ * the signature.
  */
 export function quotedPrintable(text: string): string {
-  const unbroken = unwrappedQuotedPrintable(text);
-  return unbroken.length <= SHORT_TEXT ? unbroken : breakLines(unbroken);
-}
-
-/** Texts of at most so many characters are not broken into lines. */
-const SHORT_TEXT = 76;
-
-/** Like `quotedPrintable`, but without soft line breaks. */
-export function unwrappedQuotedPrintable(text: string): string {
-  return text
+  const lines = text
     .toWellFormed()
-    .replace(ENCODED, (octets) => encodeURIComponent(octets).replaceAll("%", "="))
-    .replace(/^From /gm, "=46rom ");
+    .replace(ENCODED, (octets) => encodeURIComponent(octets).replaceAll("%", "="));
+  let encoded = "";
+  for (let from = 0; from <= lines.length;) {
+    const found = lines.indexOf("\r\n", from);
+    const end = found === -1 ? lines.length : found;
+    encoded += breakLine(lines, from, end);
+    if (found !== -1) encoded += "\r\n";
+    from = end + 2;
+  }
+  return encoded;
 }
 
 /**
@@ -56,8 +55,46 @@ export function unwrappedQuotedPrintable(text: string): string {
  */
 const ENCODED = /[^\t\n\r\x20-<>-~]+|[ \t](?=[\r\n]|$)/g;
 
+/** Most characters of a line, without the "=" of a soft line break. */
+const LINE_LENGTH = 75;
+export const SOFT_BREAK = "=\r\n";
+
+/** Breaks one line, which is encoded except for its beginning. */
+function breakLine(lines: string, start: number, end: number): string {
+  let broken = "";
+  for (let from = start; ;) {
+    const first = encodedStart(lines, from);
+    const next = first === "" ? from : from + 1;
+    const limit = next + LINE_LENGTH - first.length;
+    if (end <= limit) return broken + first + lines.slice(next, end);
+    from = breakPoint(lines, limit);
+    broken += first + lines.slice(next, from) + SOFT_BREAK;
+  }
+}
+
+/** The first character of a line in quoted-printable if it must be encoded there; else empty. */
+function encodedStart(lines: string, at: number): string {
+  const code = lines.charCodeAt(at);
+  if (code === DOT) return "=2E";
+  return code === F && lines.startsWith("From ", at) ? "=46" : "";
+}
+
+const DOT = 46;
+const F = 70;
+const EQUALS = 61;
+
+/** The last offset up to the limit that is neither inside an escape nor inside a character. */
+function breakPoint(lines: string, limit: number): number {
+  let at = limit;
+  if (lines.charCodeAt(at - 1) === EQUALS) at -= 1;
+  else if (lines.charCodeAt(at - 2) === EQUALS) at -= 2;
+  // The octets after the first one of a character in UTF-8 begin with the bits 10.
+  while (/^=[89AB]/.test(lines.slice(at, at + 2))) at -= 3;
+  return at;
+}
+
 /** The number of octets, and of those that are not ASCII, and if the text can be sent as 7bit. */
-export type Survey = { octets: number; high: number; isSevenBit: boolean };
+type Survey = { octets: number; high: number; isSevenBit: boolean };
 
 const LF = 10;
 const SPACE = 32;
@@ -93,7 +130,7 @@ export function survey(octets: Buffer): Survey {
 const FROM = Buffer.from("From ");
 
 /** Longest line of a 7bit text: 76 characters and the CR. */
-export const SHORT_LINE = 77;
+const SHORT_LINE = 77;
 
 function isBlank(octet: number): boolean {
   return octet === SPACE || octet === 9;

@@ -8,7 +8,7 @@
  * 4. The range of the enhanced code, then the basic code.
  */
 
-import type { Dispatch } from "./dispatch.ts";
+import type { MailObject } from "./stream.ts";
 import type { Unsendable } from "./envelope.ts";
 import { replyText, type Reply } from "./reply.ts";
 import type { ReplyClass, ReplySubject, SmtpStep } from "./reply-classes.ts";
@@ -23,7 +23,7 @@ type NegativeReply = {
   enhanced: string | null;
   text: string;
   /** The envelope of the mail, if it is known: the text may quote its addresses. */
-  envelope?: Dispatch["envelope"] | undefined;
+  envelope?: MailObject["envelope"] | undefined;
 };
 
 /** `retryAfterMs` is present only if the reply names a time; 1 minute to 24 hours. */
@@ -53,7 +53,11 @@ const UNKNOWN_REFUSAL: Meaning = { about: "message", class: "policy" };
 const UNKNOWN_DELAY: Meaning = { about: "site", class: "temporary" };
 
 /** Classifies a negative reply of a relay or an MX to a mail. */
-export function readReply(step: SmtpStep, reply: Reply, envelope?: Dispatch["envelope"]): Refusal {
+export function readReply(
+  step: SmtpStep,
+  reply: Reply,
+  envelope?: MailObject["envelope"],
+): Refusal {
   const { code, enhanced } = reply;
   return classifyReply({ step, code, enhanced, text: replyText(reply), envelope });
 }
@@ -109,7 +113,7 @@ const ADDRESS =
  * Removes addresses, codes and line breaks, so that a mailbox named "spam" does not match. A word stands
  * for the address of the sender.
  */
-function bareText(text: string, envelope: Dispatch["envelope"] | undefined): string {
+function bareText(text: string, envelope: MailObject["envelope"] | undefined): string {
   const isOwn = ownAddress(envelope);
   return text
     .slice(0, LONGEST_TEXT)
@@ -120,7 +124,7 @@ function bareText(text: string, envelope: Dispatch["envelope"] | undefined): str
 }
 
 /** Tells whether an address of a text is the one of the sender; never for a mail to that address. */
-function ownAddress(envelope: Dispatch["envelope"] | undefined): (address: string) => boolean {
+function ownAddress(envelope: MailObject["envelope"] | undefined): (address: string) => boolean {
   const [from, to] = [envelope?.from.toLowerCase(), envelope?.to.toLowerCase()];
   if (from === undefined || from === "" || from === to) return () => false;
   return (address) =>

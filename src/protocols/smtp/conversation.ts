@@ -31,3 +31,44 @@ export type Conversation = {
 
 /** Called at the end of each step; `conversation` contains the steps so far. */
 export type StepListener = (step: Step, conversation: Conversation) => void;
+
+/** A step in a stored conversation: its values in the order of `Step`. */
+type StoredStep = [
+  step: SmtpStep,
+  command: string | null,
+  code: number | null,
+  enhanced: string | null,
+  text: string,
+  ms: number,
+];
+
+/** JSON of conversations in which each step is a list of its values, which takes half the room. */
+export function compactJson(conversations: readonly Conversation[]): string {
+  return JSON.stringify(
+    conversations.map(({ host, address, port, tls, reused, steps }) => {
+      const stored = steps.map(({ step, command, code, enhanced, text, ms }): StoredStep => [
+        step,
+        command,
+        code,
+        enhanced,
+        text,
+        ms,
+      ]);
+      return { host, address, port, tls, reused, steps: stored };
+    }),
+  );
+}
+
+/** Reads stored conversations: with steps as `compactJson` writes them, or as objects. */
+export function readConversations(json: string): Conversation[] {
+  const stored: (Omit<Conversation, "steps"> & { steps: (Step | StoredStep)[] })[] =
+    JSON.parse(json);
+  return stored.map((conversation) => ({
+    ...conversation,
+    steps: conversation.steps.map((step) => (Array.isArray(step) ? stepOf(step) : step)),
+  }));
+}
+
+function stepOf([step, command, code, enhanced, text, ms]: StoredStep): Step {
+  return { step, command, code, enhanced, text, ms };
+}

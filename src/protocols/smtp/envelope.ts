@@ -1,12 +1,13 @@
 /** Builds the commands of a transaction, or finds out why the server can never accept the mail. */
 
 import { isAscii } from "node:buffer";
-import type { Dispatch } from "./dispatch.ts";
+import type { MailObject } from "./stream.ts";
 import type { Extensions } from "./extensions.ts";
 
 export type Plan = {
   kind: "plan";
-  commands: readonly { step: "mail" | "rcpt" | "data"; command: string }[];
+  /** MAIL, RCPT and DATA, without line ends. */
+  commands: readonly [mail: string, rcpt: string, data: string];
   /** All commands in one string, for PIPELINING. */
   group: string;
 };
@@ -20,35 +21,31 @@ export type Unsendable = {
   message: string;
 };
 
-export function planEnvelope(dispatch: Dispatch, extensions: Extensions): Plan | Unsendable {
-  const isUtf8 = needsUtf8(dispatch);
-  return findObstacle(dispatch, extensions, isUtf8) ?? planCommands(dispatch, extensions, isUtf8);
+export function planEnvelope(object: MailObject, extensions: Extensions): Plan | Unsendable {
+  const isUtf8 = needsUtf8(object);
+  return findObstacle(object, extensions, isUtf8) ?? planCommands(object, extensions, isUtf8);
 }
 
-function planCommands(dispatch: Dispatch, extensions: Extensions, isUtf8: boolean): Plan {
-  const { envelope, message } = dispatch;
+function planCommands(object: MailObject, extensions: Extensions, isUtf8: boolean): Plan {
+  const { envelope, message } = object;
   const size = extensions.size ? ` SIZE=${message.length}` : "";
   const utf8 = isUtf8 ? " SMTPUTF8" : "";
-  const body = dispatch.isEightBit === true ? " BODY=8BITMIME" : "";
+  const body = object.isEightBit === true ? " BODY=8BITMIME" : "";
   const mail = `MAIL FROM:<${envelope.from}>${size}${body}${utf8}`;
   const rcpt = `RCPT TO:<${envelope.to}>`;
   return {
     kind: "plan",
-    commands: [
-      { step: "mail", command: mail },
-      { step: "rcpt", command: rcpt },
-      { step: "data", command: "DATA" },
-    ],
+    commands: [mail, rcpt, "DATA"],
     group: `${mail}\r\n${rcpt}\r\nDATA\r\n`,
   };
 }
 
 function findObstacle(
-  dispatch: Dispatch,
+  object: MailObject,
   extensions: Extensions,
   isUtf8: boolean,
 ): Unsendable | null {
-  const { envelope, message } = dispatch;
+  const { envelope, message } = object;
   const { from, to } = envelope;
   if (from !== "" && !isPath(from)) {
     return unsendable("mail", 501, "5.1.7", "the sender is not a valid SMTP address");
@@ -65,7 +62,7 @@ function findObstacle(
     );
   }
   // RFC 6152 §3: without 8BITMIME, a message with 8-bit text may not be sent.
-  if (dispatch.isEightBit === true && !extensions.eightBitMime) {
+  if (object.isEightBit === true && !extensions.eightBitMime) {
     const text = "the server does not accept the 8-bit text of the message";
     return unsendable("mail", 554, "5.6.3", text);
   }
@@ -96,7 +93,7 @@ function isPath(address: string): boolean {
 }
 
 /** SMTPUTF8 is needed for non-ASCII in the envelope (RFC 6531 §3.1) or in the header (RFC 6532). */
-function needsUtf8({ envelope, message }: Dispatch): boolean {
+function needsUtf8({ envelope, message }: MailObject): boolean {
   if (NON_ASCII.test(envelope.from) || NON_ASCII.test(envelope.to)) return true;
   return !isAscii(message) && isUtf8Header(message);
 }

@@ -22,11 +22,42 @@ type KnownRelay = {
   reports: string;
   /** What it limits, in words; null if that is the choice of the plan only. */
   limit: string | null;
+  /**
+   * The header field with which its webhooks name the mail (docs/relay-reports.md); null if its webhooks
+   * are not read.
+   */
+  idField: IdField | null;
+  /** What its account needs before mail goes through. A report that arrives proves that it does. */
+  needs: readonly Need[];
+  /** The records that it wants in the DNS of a domain, by the name of the host; "" if not known. */
+  records: (host: string) => string;
+  /** True if bounces go to the mailbox of the account that sends (docs/relay-reports.md#mailboxes). */
+  isReportedByMail: boolean;
 };
 
-const KEEPS = { replaces: [], takesOneSignature: false, limit: null } as const;
-const WEBHOOKS = "with its webhooks, because it replaces MAIL FROM";
-const TO_SENDER = "by mail to the account that sends";
+type Need = { what: string; finding: string; fix: string };
+type IdField = { name: string; value: (emailId: string) => string };
+
+const asId = (emailId: string) => emailId;
+const asJson = (emailId: string) => JSON.stringify({ mailstead_id: emailId });
+
+const KEEPS = {
+  replaces: [],
+  takesOneSignature: false,
+  limit: null,
+  needs: [],
+  records: () => "",
+} as const;
+const WEBHOOKS = {
+  reports: "with its webhooks, because it replaces MAIL FROM",
+  isReportedByMail: false,
+  idField: null,
+} as const;
+const TO_SENDER = {
+  reports: "by mail to the account that sends",
+  isReportedByMail: true,
+  idField: null,
+} as const;
 
 const KNOWN_RELAYS: readonly KnownRelay[] = [
   {
@@ -36,12 +67,31 @@ const KNOWN_RELAYS: readonly KnownRelay[] = [
     replaces: ["Message-ID", "Date"],
     takesOneSignature: true,
     signing: "Easy DKIM of the identity",
+    needs: [
+      {
+        what: "sandbox",
+        finding: "a new account sends to verified addresses only, at most 200 messages a day",
+        fix: "request production access in the console of SES, in the region of the relay",
+      },
+      {
+        what: "MAIL FROM",
+        finding: "it names amazonses.com in MAIL FROM, so SPF does not count for DMARC",
+        fix: "set a custom MAIL FROM domain for the identity, and publish its records",
+      },
+    ],
+    records: (host) =>
+      "the CNAME records of Easy DKIM; and for the custom MAIL FROM domain, a subdomain that is used for " +
+      `nothing else, MX 10 feedback-smtp.${sesRegion(host)}.amazonses.com and TXT ` +
+      "“v=spf1 include:amazonses.com ~all”",
     reports: "with SNS notifications or by mail to the sender, because it replaces MAIL FROM",
+    isReportedByMail: false,
+    idField: { name: "X-Mailstead-ID", value: asId },
     limit:
       "a number of messages in 24 hours and in a second; verified recipients only in the sandbox",
   },
   {
     ...KEEPS,
+    ...WEBHOOKS,
     name: "Resend",
     host: /(^|\.)resend\.com$/,
     spf: "amazonses.com",
@@ -49,93 +99,163 @@ const KNOWN_RELAYS: readonly KnownRelay[] = [
     replaces: ["Message-ID", "Date"],
     takesOneSignature: true,
     signing: "the records of the domain",
-    reports: WEBHOOKS,
+    needs: [
+      {
+        what: "domain",
+        finding: "it sends from verified domains only",
+        fix: "add the domain under Domains, and publish its records",
+      },
+    ],
+    records: () => "the DKIM record, and the MX and SPF records of its return path, which it shows",
+    idField: { name: "X-Mailstead-ID", value: asId },
   },
   {
     ...KEEPS,
+    ...WEBHOOKS,
     name: "Postmark",
     host: /(^|\.)postmarkapp\.com$/,
     spf: "spf.mtasv.net",
     replaces: ["Message-ID"],
     signing: "the DKIM record of the sender's domain",
-    reports: WEBHOOKS,
+    needs: [
+      {
+        what: "approval",
+        finding: "until the account is approved, it sends to your own verified domains only",
+        fix: "request the approval in the account",
+      },
+      {
+        what: "sender",
+        finding: "it sends from confirmed senders and verified domains only",
+        fix: "add the domain under Sender Signatures, and verify it",
+      },
+    ],
+    records: () => "the DKIM record that it shows, and its Return-Path, a CNAME to pm.mtasv.net",
+    idField: { name: "X-PM-Metadata-mailstead-id", value: asId },
   },
   {
     ...KEEPS,
+    ...WEBHOOKS,
     name: "Emailit",
     host: /(^|\.)emailit\.com$/,
     spf: null,
     replaces: ["Message-ID", "Date"],
     signing: "the records of the domain",
-    reports: WEBHOOKS,
   },
   {
     ...KEEPS,
+    ...WEBHOOKS,
     name: "SendGrid",
     host: /(^|\.)sendgrid\.(net|com)$/,
     spf: "sendgrid.net",
     signing: "Domain Authentication",
-    reports: WEBHOOKS,
+    needs: [
+      {
+        what: "sender",
+        finding: "it refuses senders that are no verified Sender Identity",
+        fix: "authenticate the domain: Settings → Sender Authentication",
+      },
+    ],
+    records: () => "the CNAME records that Domain Authentication shows",
+    idField: { name: "X-SMTPAPI", value: (id) => `{"unique_args":${asJson(id)}}` },
   },
   {
     ...KEEPS,
+    ...WEBHOOKS,
     name: "Mailgun",
     host: /(^|\.)mailgun\.(org|net|com)$/,
     spf: "mailgun.org",
     signing: "the records of the domain",
-    reports: WEBHOOKS,
+    needs: [
+      {
+        what: "sandbox",
+        finding: "a sandbox domain sends to at most five authorized recipients",
+        fix: "add a domain of your own, and verify it",
+      },
+      {
+        what: "region",
+        finding: "the SMTP login of a domain is known in the region of the domain only",
+        fix: "name smtp.eu.mailgun.org in --relay-url for a domain of the EU region",
+      },
+    ],
+    records: () => "the SPF and DKIM records that it shows for the domain",
+    idField: { name: "X-Mailgun-Variables", value: asJson },
   },
   {
     ...KEEPS,
+    ...WEBHOOKS,
     name: "Brevo",
     host: /(^|\.)(brevo|sendinblue)\.com$/,
     spf: "spf.brevo.com",
     signing: "Senders, Domains & Dedicated IPs",
-    reports: WEBHOOKS,
+    needs: [
+      {
+        what: "sender",
+        finding: "it sends from verified senders and domains only",
+        fix: "add and authenticate the domain: Senders, Domains & Dedicated IPs",
+      },
+    ],
+    records: () => "the records that it shows for the domain",
+    idField: { name: "X-Mailin-custom", value: asId },
   },
   {
     ...KEEPS,
+    ...WEBHOOKS,
     name: "Mailjet",
     host: /(^|\.)mailjet\.com$/,
     spf: "spf.mailjet.com",
     signing: "Sender domains & addresses",
-    reports: WEBHOOKS,
+    needs: [
+      {
+        what: "sender",
+        finding: "it sends from validated senders and domains only",
+        fix: "validate the domain: Account settings → Sender domains & addresses",
+      },
+    ],
+    records: () => "the SPF and DKIM records that it shows for the domain",
+    idField: { name: "X-MJ-CustomID", value: asId },
   },
   {
     ...KEEPS,
+    ...WEBHOOKS,
     name: "Mandrill",
     host: /(^|\.)mandrillapp\.com$/,
     spf: "spf.mandrillapp.com",
     signing: "Sending Domains",
-    reports: WEBHOOKS,
   },
   {
     ...KEEPS,
+    ...TO_SENDER,
     name: "Gmail or Google Workspace",
     host: /(^|\.)(gmail|google)\.com$/,
     spf: "_spf.google.com",
     signing: "Authenticate email, in the Admin console",
-    reports: TO_SENDER,
     limit: "500 messages a day for an account of Gmail, 2,000 for one of Workspace",
   },
   {
     ...KEEPS,
+    ...TO_SENDER,
     name: "Microsoft 365",
     host: /(^|\.)(office365|outlook)\.com$/,
     spf: "spf.protection.outlook.com",
     signing: "DKIM, in the Defender portal",
-    reports: TO_SENDER,
+    reports: "by mail to the account that sends, whose mailbox takes no password by IMAP or POP3",
+    isReportedByMail: false,
     limit: "30 messages a minute and 10,000 recipients a day for an account",
   },
   {
     ...KEEPS,
+    ...TO_SENDER,
     name: "Fastmail",
     host: /(^|\.)fastmail\.com$/,
     spf: "spf.messagingengine.com",
     signing: "the records of the domain",
-    reports: TO_SENDER,
   },
 ];
+
+/** The region in the host of an endpoint of SES, such as `email-smtp.eu-west-1.amazonaws.com`. */
+function sesRegion(host: string): string {
+  return /^email-smtp(?:-fips)?\.([a-z0-9-]{1,30})\.amazonaws\.com$/i.exec(host)?.[1] ?? "REGION";
+}
 
 /** The row of a relay; null if it is unknown. */
 export function findKnownRelay(host: string): KnownRelay | null {
@@ -165,6 +285,10 @@ export type RelayText = {
   signing: string;
   limit: string;
   reports: string;
+  /** What its account needs before the first mail; "" if nothing is known. */
+  needs: string;
+  /** The records that it wants in the DNS of a domain; "" if they are not known. */
+  records: string;
 };
 
 export function describeRelay(relay: Relay): RelayText {
@@ -182,18 +306,37 @@ export function describeRelay(relay: Relay): RelayText {
         "Bounces that come later go to the address of the sender. They come to this server, and are " +
         "counted, once it receives mail (--inbound) and the records of the return path are published. " +
         "It does not report deliveries.",
+      needs: "",
+      records: "",
     };
   }
+  const records = known.records(relay.host);
   return {
     name: known.name,
     isSigning: isSignedThere(relay),
     signing: signingText(relay, known),
     limit:
       known.limit === null ? "Its limit is that of your plan." : `Its limit is ${known.limit}.`,
-    reports:
-      `It reports bounces and complaints ${known.reports}. These reports do not come to this server, ` +
-      "so they are not counted here, and it does not report deliveries.",
+    reports: `It reports bounces and complaints ${known.reports}. ` + whenCounted(known),
+    needs: known.needs.map(({ finding, fix }) => `${capital(finding)}: ${fix}.`).join(" "),
+    records: records === "" ? "" : `${capital(records)}.`,
   };
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+function whenCounted({ isReportedByMail, idField }: KnownRelay): string {
+  if (isReportedByMail) {
+    return (
+      "They are counted here once its mailbox is read (docs/relay-reports.md#mailboxes). It does not " +
+      "report deliveries."
+    );
+  }
+  return idField === null
+    ? "These reports do not come to this server, so they are not counted here, and it does not " +
+        "report deliveries."
+    : "They are counted here, and so are deliveries, once its webhooks report to this server " +
+        "(docs/relay-reports.md).";
 }
 
 function signingText(relay: Relay, known: KnownRelay): string {

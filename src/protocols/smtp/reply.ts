@@ -47,6 +47,8 @@ export class ReplyParser {
   #isBroken = false;
   /** Replies of one line that were parsed before, by that line. */
   readonly #known = new Map<string, Reply>();
+  /** Lines that came once. One with a queue id never comes again. */
+  readonly #once = new Set<string>();
   /** The start of an incomplete line. */
   #partial: Buffer | null = null;
   #partialBytes = 0;
@@ -54,9 +56,9 @@ export class ReplyParser {
   #lines: string[] = [];
   #replyBytes = 0;
 
-  /** True between the first byte of a reply and its end. */
+  /** True between the first byte of a reply and its end, and for good after a fault. */
   get isMidReply(): boolean {
-    return this.#partialBytes > 0 || this.#lines.length > 0;
+    return this.#partialBytes > 0 || this.#lines.length > 0 || this.#isBroken;
   }
 
   push(chunk: Buffer): (Reply | ProtocolFault)[] {
@@ -83,6 +85,11 @@ export class ReplyParser {
     if (known !== undefined) return known;
     const parsed = this.#parseLine(chunk.subarray(from, end));
     if (parsed?.kind !== "reply") return parsed;
+    if (!this.#once.delete(line)) {
+      if (this.#once.size === MAX_KNOWN) this.#once.clear();
+      this.#once.add(line);
+      return parsed;
+    }
     if (this.#known.size === MAX_KNOWN) this.#known.clear();
     this.#known.set(line, parsed);
     return parsed;

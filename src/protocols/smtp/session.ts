@@ -1,12 +1,12 @@
 /**
- * One SMTP session: it is opened, is used for one mail after another (`transact`), and ends with
- * QUIT. No method throws.
+ * One SMTP session: it is opened, sends one mail after another (`stream.ts`), and ends with QUIT. No
+ * method throws.
  *
  * 1. `pool.ts` gives a mail an open session or creates one.
  * 2. `opening.ts` connects (`connect.ts`), reads the greeting, sends EHLO, encrypts and logs in
  *    (`auth.ts`).
  * 3. `envelope.ts` builds the commands of the mail, or finds that the server can never accept it.
- * 4. `transaction.ts` sends the commands and the message (`body.ts`).
+ * 4. `stream.ts` sends the commands and the message (`body.ts`).
  * 5. `classify-reply.ts` classifies the reply that decides the outcome.
  *
  * `wire.ts` writes to the socket (`connection.ts`), encrypts it (`tls-handshake.ts`) and reads the
@@ -17,9 +17,10 @@
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { Conversation, StepListener } from "./conversation.ts";
 import { Dialogue } from "./dialogue.ts";
-import { NO_EXTENSIONS, type Extensions } from "./extensions.ts";
+import { type Extensions, NO_EXTENSIONS } from "./extensions.ts";
 import type { Failure } from "./failure.ts";
 import { openSession, type Route } from "./opening.ts";
+import { Stream, type StreamMail, type StreamOwner } from "./stream.ts";
 import { DEFAULT_TIMEOUTS, type Timeouts } from "./timeouts.ts";
 import { Wire } from "./wire.ts";
 
@@ -38,8 +39,6 @@ export class Session {
   readonly #dialogue: Dialogue;
   readonly #timeouts: Timeouts;
   #extensions: Extensions = NO_EXTENSIONS;
-  #isOpen = false;
-  #messages = 0;
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -53,34 +52,14 @@ export class Session {
     this.#dialogue.onStep = options.onStep;
   }
 
-  /** The extensions that the server offers; not meaningful before `open`. */
-  get extensions(): Extensions {
-    return this.#extensions;
-  }
-
   /** The conversation of the opening, or of the latest mail. */
   get conversation(): Conversation {
     return this.#dialogue.conversation;
   }
 
-  /** Number of mails sent over this session, including failed ones. */
-  get messages(): number {
-    return this.#messages;
-  }
-
-  /** True after a successful `open`. */
-  get isOpen(): boolean {
-    return this.#isOpen;
-  }
-
-  /** True if the session is open and the connection has no fault. */
+  /** True until the connection has a fault. */
   get isUsable(): boolean {
-    return this.#isOpen && this.#wire.fault === null;
-  }
-
-  /** Sets a listener that is called once if the server closes the connection between two mails. */
-  set onLost(listener: () => void) {
-    this.#wire.onIdleBroken = listener;
+    return this.#wire.fault === null;
   }
 
   async open(): Promise<Failure | null> {
@@ -91,28 +70,14 @@ export class Session {
       return opened;
     }
     this.#extensions = opened;
-    this.#isOpen = true;
-    this.#wire.beginIdle();
     this.#options.onOpen?.();
     return null;
   }
 
-  /**
-   * Starts the conversation of the next mail. The first one includes the opening; the others are
-   * marked as reused.
-   */
-  beginMail(): Dialogue {
-    if (this.#messages++ > 0) {
-      this.#dialogue.conversation = { ...this.#dialogue.conversation, reused: true, steps: [] };
-      this.#wire.watch(this.#timeouts.totalMs);
-    }
-    this.#wire.endIdle();
-    return this.#dialogue;
-  }
-
-  /** Ends the conversation of a mail: the session waits for the next one. */
-  endMail(): void {
-    this.#wire.beginIdle();
+  /** The stream that sends the mails of this session; to be called once, after `open`. */
+  stream<M extends StreamMail>(owner: StreamOwner<M>): Stream<M> {
+    if (this.#wire.hasInput) this.#wire.breakUnexpected();
+    return new Stream(this.#dialogue, this.#extensions, owner);
   }
 
   /** Sends QUIT and closes the connection after any answer (RFC 5321 §4.1.1.10). */
@@ -132,7 +97,7 @@ export class Session {
   }
 
   async #sendQuit(): Promise<void> {
-    this.#wire.endIdle();
+    this.#wire.receiveBy(null);
     // QUIT must not be added to the conversation of the last mail, which is already stored.
     this.#dialogue.conversation = { ...this.#dialogue.conversation, reused: true, steps: [] };
     const timeoutMs = this.#timeouts.quitMs;

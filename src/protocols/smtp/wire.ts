@@ -12,21 +12,27 @@ import { CLOSED, type Fault } from "./failure.ts";
 import { type Reply, ReplyQueue } from "./reply.ts";
 import { asTlsFault, checkCertificate, type Handshake, startHandshake } from "./tls-handshake.ts";
 
+/** Receives the replies of an open session, and how it ends. */
+type Receiver = {
+  /** False if no reply is awaited: then nothing may arrive. */
+  readonly isBusy: boolean;
+  onReply(reply: Reply): void;
+  onBroken(fault: Fault): void;
+};
+
 type Target = { address: string; port: number; localAddress?: string | undefined };
 
 export class Wire {
   #replies = new ReplyQueue();
   /** Waits for the next reply; null if nothing waits for one. */
   #receive: ((answer: Reply | Fault) => void) | null = null;
-  #isIdle = false;
+  /** Receives all replies once the session is open; null before. */
+  #receiver: Receiver | null = null;
   readonly #connection = new Connection({
     onData: (chunk) => this.#onData(chunk),
     onBroken: (fault) => this.#onBroken(fault),
   });
   readonly #deadline: Deadline;
-
-  /** Called once if the connection breaks while it is idle. */
-  onIdleBroken: (() => void) | null = null;
 
   constructor(clock: Clock) {
     this.#deadline = new Deadline(clock, (waitedMs) => this.#connection.break(noAnswer(waitedMs)));
@@ -101,14 +107,24 @@ export class Wire {
     this.#deadline.arm(timeoutMs);
   }
 
-  /** Marks the connection idle between two mails: if the server sends anything, it is closed. */
-  beginIdle(): void {
-    if (this.hasInput) this.#connection.break(UNEXPECTED_DATA);
-    this.#isIdle = true;
+  /** From now on, `receiver` gets all replies; with null, `whenReplied` does. */
+  receiveBy(receiver: Receiver | null): void {
+    this.#receiver = receiver;
   }
 
-  endIdle(): void {
-    this.#isIdle = false;
+  /** Limits the wait for the next reply. */
+  arm(timeoutMs: number): void {
+    this.#deadline.arm(timeoutMs);
+  }
+
+  /** No reply is awaited. */
+  disarm(): void {
+    this.#deadline.disarm();
+  }
+
+  /** Closes the connection, because the server sent something to which nothing belongs. */
+  breakUnexpected(): void {
+    this.#connection.break(UNEXPECTED_DATA);
   }
 
   /** Closes the connection; pending calls return the fault. */
@@ -118,15 +134,24 @@ export class Wire {
 
   #onData(chunk: Buffer): void {
     const fault = this.#replies.push(chunk);
-    if (fault !== null) this.#connection.break(fault);
-    if (this.#isIdle && this.hasInput) this.#connection.break(UNEXPECTED_DATA);
     if (this.#receive !== null) this.#pass(this.#replies.shift());
+    this.#passAll();
+    if (fault !== null) this.#connection.break(fault);
+    else if (this.#receiver?.isBusy === false && this.hasInput) this.breakUnexpected();
+  }
+
+  #passAll(): void {
+    while (this.#receiver !== null && this.#connection.fault === null) {
+      const reply = this.#replies.shift();
+      if (reply === null) return;
+      this.#receiver.onReply(reply);
+    }
   }
 
   #onBroken(fault: Fault): void {
     this.#deadline.clear();
-    if (this.#isIdle) this.onIdleBroken?.();
-    else this.#pass(this.#replies.shift() ?? fault);
+    if (this.#receiver === null) this.#pass(this.#replies.shift() ?? fault);
+    else this.#receiver.onBroken(fault);
   }
 
   /** Passes an answer to the pending receiver. */

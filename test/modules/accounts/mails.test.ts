@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Log } from "../../../src/lib/log.ts";
 import type { Outcome, Transport } from "../../../src/outbox/outcome.ts";
-import type { Dispatch } from "../../../src/protocols/smtp/dispatch.ts";
+import type { MailObject } from "../../../src/protocols/smtp/stream.ts";
 import { addDomain, type TestApp, testApp } from "../../support/app.ts";
 import { createSession, signIn } from "../../support/session.ts";
 
@@ -25,17 +25,18 @@ const DEFERRED: Outcome = {
 };
 
 let t: TestApp;
-let sent: Dispatch[];
+let sent: MailObject[];
 let outcome: Outcome;
 let logged: string[];
 
 const transport: Transport = {
   name: "relay",
   concurrency: 1,
-  send(dispatch) {
-    sent.push(dispatch);
-    return Promise.resolve(outcome);
+  start(mail) {
+    sent.push(mail);
+    mail.end(outcome);
   },
+  withdrawWaiting: () => {},
   close: async () => {},
 };
 
@@ -75,11 +76,11 @@ async function requestReset(email: string) {
   return answer;
 }
 
-const bodyOf = ({ message }: Dispatch) =>
+const bodyOf = ({ message }: MailObject) =>
   Buffer.from(message).toString().replaceAll("=\r\n", "").replaceAll("=3D", "=");
 
-function tokenIn(dispatch: Dispatch | undefined): string {
-  const found = dispatch === undefined ? null : /#([0-9A-Za-z]{43})/.exec(bodyOf(dispatch));
+function tokenIn(mail: MailObject | undefined): string {
+  const found = mail === undefined ? null : /#([0-9A-Za-z]{43})/.exec(bodyOf(mail));
   return found?.[1] ?? "";
 }
 
@@ -208,12 +209,12 @@ describe("a queued mail", () => {
 
   test("is sent later if the process ends during the attempt", async () => {
     const interrupted = new Error("the process ends");
-    const send = transport.send;
-    transport.send = () => Promise.reject(interrupted);
+    const start = transport.start;
+    transport.start = (mail) => mail.fail(interrupted);
     expect(sendDue()).rejects.toBe(interrupted);
     await t.app.writer.drain();
     await Promise.resolve();
-    transport.send = send;
+    transport.start = start;
     await sendDue();
     expect(sent).toHaveLength(0);
     t.clock.advance(15 * MINUTE_MS);

@@ -38,7 +38,7 @@ test("a campaign counts a mail as left once, and is paused by late bounces", asy
   const config = { campaignLimitAfter: 20, campaignBounceLimit: 0.1 };
   const t = await campaignApp({ transport, config });
   let handed = 0;
-  transport.hand = () => Promise.resolve(handed++ < 2 ? BOUNCED : ACCEPTED);
+  transport.answer = () => (handed++ < 2 ? BOUNCED : ACCEPTED);
   t.insertContacts(40);
   const id = await t.campaign();
   await t.act(id, "send");

@@ -3,7 +3,7 @@
  * unknown whether the mail was accepted (docs/delivery.md#S5).
  */
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { INVARIANTS } from "../../../src/cli/check/invariants.ts";
 import type { Outcome } from "../../../src/outbox/outcome.ts";
 import type { Step } from "../../../src/protocols/smtp/conversation.ts";
@@ -46,6 +46,12 @@ const REFUSED_LATER = endedWith(451);
 const FAILED: Outcome = { kind: "failed", class: "content", reason: "no", conversations: [] };
 
 let t: BounceApp;
+// The first mail of a process loads and compiles what all use.
+beforeAll(async () => {
+  t = await bounceApp();
+  await t.sent();
+  await t.close();
+});
 beforeEach(async () => {
   t = await bounceApp();
 });
@@ -166,7 +172,7 @@ describe("a bounce about a mail that waits for its next attempt", () => {
     const relay = { host: "127.0.0.1", port: server.port, tls: "none" } as const;
     const clock = manualClock();
     const transport = relayTransport({ relay, hostname: "sender.test", clock, log: silentLog });
-    t.transport.hand = (dispatch) => transport.send({ ...dispatch, whenAllowed: undefined });
+    t.transport.start = transport.start;
     const afterDot = await t.sent("after@example.net");
     const beforeDot = await t.sent("before@example.net");
     const effects: unknown[] = [];

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { createLog } from "../../../src/lib/log.ts";
 import type { Outcome } from "../../../src/outbox/outcome.ts";
+import { createPace } from "../../../src/outbox/pace.ts";
+import { manualClock } from "../../support/clock.ts";
 import { waitUntil } from "../../support/eventually.ts";
 import { stringAt } from "../../support/json.ts";
 import { ACCEPTED, DEFERRED, testTransport } from "../../support/transport.ts";
@@ -54,7 +56,7 @@ describe("while the relay is down", () => {
     t.clock.advance(5 * HOUR_MS);
     await t.settle();
     expect(await t.statusOf(id)).toBe("SENT");
-    const recipients = transport.handed.slice(before).map(({ dispatch }) => dispatch.envelope.to);
+    const recipients = transport.handed.slice(before).map(({ object }) => object.envelope.to);
     expect([recipients.length, new Set(recipients).size]).toEqual([30, 30]);
     expect(await t.stats(id)).toMatchObject({ sent: 30, queued: 0, failed: 0 });
   });
@@ -69,7 +71,7 @@ describe("the circuit breaker", () => {
     const transport = testTransport();
     const t = await open({ transport, config, log });
     let handed = 0;
-    transport.hand = () => Promise.resolve(handed++ % 5 === 0 ? BOUNCED : ACCEPTED);
+    transport.answer = () => (handed++ % 5 === 0 ? BOUNCED : ACCEPTED);
     t.insertContacts(100);
     const id = await t.campaign();
     await t.act(id, "send");
@@ -95,7 +97,7 @@ describe("the circuit breaker", () => {
     const transport = testTransport();
     const t = await open({ transport, config });
     let handed = 0;
-    transport.hand = () => Promise.resolve(handed++ < 10 ? BOUNCED : ACCEPTED);
+    transport.answer = () => (handed++ < 10 ? BOUNCED : ACCEPTED);
     t.insertContacts(100);
     const id = await t.campaign();
     await t.act(id, "send");
@@ -242,8 +244,10 @@ describe("a process that ends", () => {
 describe("a prepared mail that waits for the send rate", () => {
   /** At two mails per minute, one mail has left and the next one waits. */
   async function waiting() {
-    const transport = testTransport({ answer: ACCEPTED });
-    const t = await open({ transport, config: { sendRate: 1 / 30 } });
+    const clock = manualClock();
+    const pace = createPace({ ratePerSecond: 1 / 30, clock });
+    const transport = testTransport({ answer: ACCEPTED, pace });
+    const t = await open({ transport, clock, config: { sendRate: 1 / 30 } });
     t.insertContacts(5);
     const id = await t.campaign();
     await t.act(id, "send");
@@ -262,10 +266,10 @@ describe("a prepared mail that waits for the send rate", () => {
   test("does not leave, without an attempt, if the campaign is cancelled just before it", async () => {
     const transport = testTransport({ answer: ACCEPTED });
     const t = await open({ transport });
-    const send = transport.send.bind(transport);
-    transport.send = (dispatch) => {
+    const { start } = transport;
+    transport.start = (mail) => {
       t.db.sqlite.run("UPDATE campaigns SET status = 'CANCELLED'");
-      return send(dispatch);
+      start(mail);
     };
     t.insertContacts(1);
     const id = await t.campaign();

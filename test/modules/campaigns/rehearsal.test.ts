@@ -1,10 +1,16 @@
-import { beforeEach, describe, expect, test } from "bun:test";
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { chooseSample } from "../../../src/modules/campaigns/rehearsal-sample.ts";
 import { listAt, valueAt } from "../../support/json.ts";
 import { type CampaignApp, campaignsPerTest } from "./campaign-app.ts";
 
 let t: CampaignApp;
 const next = campaignsPerTest();
+// The first rehearsal starts the thread that checks messages.
+beforeAll(async () => {
+  t = await next();
+  await t.contact("first@x.test");
+  await rehearse(await t.campaign());
+});
 beforeEach(async () => {
   t = await next();
 });

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "bun:test";
 import { removeOldData } from "../../../src/modules/retention.ts";
-import { settleEventLoop } from "../../support/eventually.ts";
+import { settleEventLoop, waitUntil } from "../../support/eventually.ts";
 import { BROWSER, type Received, received } from "../../support/mailing.ts";
 import { type CampaignApp, campaignsPerTest } from "./campaign-app.ts";
 
@@ -35,6 +35,18 @@ async function requestUrl(url: string, { method = "GET", agent = BROWSER } = {})
   await t.app.handle(request);
   t.clock.advance(2 * MINUTE);
   await settleEventLoop();
+}
+
+/** Lets time pass until all readers of the log have read the first click: until then its event stays. */
+function readClick(): boolean {
+  t.clock.advance(MINUTE);
+  const found = t.db.sqlite
+    .query<{ isRead: number }, [number]>(
+      `SELECT (SELECT min(seq) FROM readers) >= seq AS isRead FROM events
+       WHERE project_seq = ? AND name = 'email.clicked'`,
+    )
+    .get(t.project.seq);
+  return found?.isRead === 1;
 }
 
 const linkTo = (mail: Received | undefined, position: number): string =>
@@ -76,6 +88,7 @@ test("counts people once, every click, and machines separately, by hour", async 
 test("counts a person who clicks once, also if the events of the first click were deleted", async () => {
   const { id, mails } = await sentCampaign();
   await requestUrl(linkTo(mails[0], 0));
+  await waitUntil(readClick);
   t.clock.advance(40 * DAY);
   const days = { bodies: 0, raw: 0, events: 30, deliveries: 0 };
   const app = { ...t.app.app };

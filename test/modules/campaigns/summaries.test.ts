@@ -46,6 +46,7 @@ test("shows the numbers, the segment and the dates of each campaign, newest firs
       scheduledAt: null,
       startedAt: null,
       finishedAt: null,
+      imported: null,
       createdAt: new Date(t.clock.now()).toISOString(),
       totalRecipients: 0,
       queued: 0,

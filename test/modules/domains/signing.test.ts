@@ -65,7 +65,7 @@ describe("mail of a domain with keys", () => {
       attachments: [{ filename: "ü.bin", content: Buffer.alloc(100_000, 7).toString("base64") }],
     });
     await t.deliver();
-    const message = transport.handed[0]?.dispatch.message ?? Buffer.alloc(0);
+    const message = transport.handed[0]?.object.message ?? Buffer.alloc(0);
     expect(await verifySignatures(message, domain)).toEqual([
       "rsa-sha256 pass",
       "ed25519-sha256 pass",
@@ -87,7 +87,7 @@ describe("mail of a domain with keys", () => {
     await t.create("/domains", { domain: "acme.test" }, "data.id");
     await send(t, "hello@acme.test");
     await t.deliver();
-    const message = Buffer.from(transport.handed[0]?.dispatch.message ?? "").toString();
+    const message = Buffer.from(transport.handed[0]?.object.message ?? "").toString();
     expect(message.match(/^DKIM-Signature:.* d=acme\.test;/gm)).toHaveLength(2);
     expect(t.countRows("dkim_keys")).toBe(4);
   });
@@ -101,8 +101,8 @@ describe("mail of a domain with keys", () => {
     }
     await t.deliver();
     expect(transport.handed).toHaveLength(3);
-    for (const { dispatch } of transport.handed) {
-      expect(Buffer.from(dispatch.message).toString()).not.toContain("DKIM-Signature");
+    for (const { object } of transport.handed) {
+      expect(Buffer.from(object.message).toString()).not.toContain("DKIM-Signature");
     }
   });
 
@@ -131,7 +131,7 @@ describe("the return path", () => {
     const { t, transport } = await setUp();
     await send(t, "hello@example.com");
     await t.deliver();
-    expect(transport.handed[0]?.dispatch.envelope.from).toBe("hello@example.com");
+    expect(transport.handed[0]?.object.envelope.from).toBe("hello@example.com");
   });
 
   const inbound = { host: "127.0.0.1", port: 25 };
@@ -167,7 +167,7 @@ describe("the return path", () => {
       await t.call("POST", `/domains/${stringAt(domain, "id")}/verify`);
       const id = await send(t, "hello@example.com");
       await t.deliver();
-      const from = transport.handed[0]?.dispatch.envelope.from ?? "";
+      const from = transport.handed[0]?.object.envelope.from ?? "";
       if (isUsed) {
         expect(from).toEndWith("@bounce.example.com");
         expect(openReturnPath(deriveKey(SECRET, "return-paths"), from)).toBe(id);

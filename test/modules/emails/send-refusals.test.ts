@@ -232,10 +232,12 @@ describe("attachments", () => {
     }
   });
 
-  test("refuses an inline attachment without contentId and accepts one with it", async () => {
+  test("refuses an inline attachment without contentId, or with that of another one", async () => {
     const inline = { ...file, disposition: "inline" };
     await expectRefused({ attachments: [file, inline] }, [["attachments.1.contentId", "required"]]);
     await expectAccepted({ attachments: [{ ...inline, contentId: "a@b" }] });
+    const twice = ["a@b", "c@d", "a@b"].map((contentId) => ({ ...inline, contentId }));
+    await expectRefused({ attachments: twice }, [["attachments.2.contentId", "invalid_value"]]);
   });
 
   test("refuses what is no media type, and two that differ", async () => {

@@ -1,6 +1,6 @@
 /** The order in which submitted messages are encoded, and the work that runs meanwhile. */
 
-import { afterEach, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createUsageCounter } from "../../../src/db/usage-counter.ts";
 import { createEncoding } from "../../../src/modules/emails/submission/encode.ts";
 import { SubmissionRefusal } from "../../../src/modules/emails/submission/refusal.ts";
@@ -11,14 +11,13 @@ const HEADER = Buffer.from("From: a@acme.test\r\n\r\n");
 const LINE = "hällo, this is a line of text\r\n";
 const PIECE_BYTES = 256 * 1024;
 
-const apps: TestApp[] = [];
-afterEach(async () => {
-  for (const app of apps.splice(0)) await app.close();
+let t: TestApp;
+beforeAll(async () => {
+  t = await testApp();
 });
+afterAll(() => t.close());
 
 async function encoding() {
-  const t = await testApp();
-  apps.push(t);
   const { db, app, clock } = t;
   const store = createSubmittedStore({ db, usage: createUsageCounter(db, app.writer) });
   const other = await t.makeProject("other");

@@ -9,6 +9,8 @@ import { submissionApp } from "../../support/submission.ts";
 let server: Awaited<ReturnType<typeof submissionApp>>;
 beforeAll(async () => {
   server = await submissionApp();
+  // The first message that is read starts the thread that parses them.
+  await read(await submit("Content-Type: text/plain\r\n\r\nFirst"), "checks");
 });
 afterAll(() => server.close());
 

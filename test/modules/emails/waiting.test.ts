@@ -17,6 +17,7 @@ const mail: WaitingMail = {
   line: "",
   nextAt: NOW + 90_000,
   lastError: null,
+  scheduledAt: null,
   campaign: null,
   isProjectEnabled: true,
 };
@@ -27,6 +28,12 @@ const free = () => null;
 const nothing = { name: null, reason: null, until: null };
 
 const CASES: [change: Partial<WaitingMail>, holdOf: FindHold, expected: EmailWait | null][] = [
+  [
+    { scheduledAt: NOW + 90_000 },
+    () => relay,
+    { ...nothing, cause: "SCHEDULED", until: "2026-03-02T10:01:30.000Z" },
+  ],
+  [{ scheduledAt: NOW }, free, { ...nothing, cause: "QUEUE", until: "2026-03-02T10:01:30.000Z" }],
   [{ status: "SENT" }, free, null],
   [{ status: "SENDING" }, () => site, null],
   [{ isProjectEnabled: false, campaign: paused }, free, { ...nothing, cause: "PROJECT_DISABLED" }],

@@ -47,6 +47,9 @@ beforeAll(async () => {
     TXT: [`v=DKIM1; p=${p}`.match(/.{1,255}/g) ?? []],
   };
   server.records["_dmarc.shop.example"] = { TXT: ["v=DMARC1; p=reject"] };
+  // The first check starts the thread of checks, which loads the library for signatures.
+  await receive(WHOLE);
+  await authentication("ip=8.8.8.8");
 });
 afterAll(async () => {
   await t.close();

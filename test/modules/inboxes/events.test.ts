@@ -3,6 +3,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { inboxChanges } from "../../../src/modules/inboxes/changes.ts";
 import { inboxLive } from "../../../src/modules/inboxes/live/stream.ts";
+import { NO_MESSAGES } from "../../../src/modules/inboxes/messages/numbers.ts";
 import { bareApp } from "../../support/bare-app.ts";
 import { migratedDatabase } from "../../support/database.ts";
 import { settleEventLoop, waitUntil } from "../../support/eventually.ts";
@@ -181,8 +182,11 @@ describe("limits", () => {
     const app = bareApp(migratedDatabase());
     const changes = inboxChanges(app);
     const live = inboxLive(app);
-    const open = (lastEventId: string | null = null, owner = "a") =>
-      live.open({ inboxSeq: 1, owner, isAdmitted: () => true }, lastEventId);
+    const open = (lastEventId: string | null = null, owner = "a") => {
+      const inbox = { seq: 1, projectSeq: 1 };
+      const counted = { counts: NO_MESSAGES, latest: changes.latest() };
+      return live.open({ inbox, counted, owner, isAdmitted: () => true }, lastEventId);
+    };
     /** The id of the event with this number, as the stream of this process numbers it. */
     async function idOf(number: number): Promise<string> {
       const first = collect(open());

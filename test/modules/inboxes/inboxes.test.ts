@@ -1,8 +1,9 @@
 /** The routes of inboxes themselves: create, list, get, delete, expiry. */
 
 import { beforeEach, describe, expect, test } from "bun:test";
+import { createKey } from "../../../src/modules/keys.ts";
 import { emptyInboxes, type InboxApp, invalid } from "../../support/inbox.ts";
-import { listAt, stringAt } from "../../support/json.ts";
+import { listAt, stringAt, valueAt } from "../../support/json.ts";
 import { expectError } from "../../support/refusal.ts";
 
 const inboxes = emptyInboxes();
@@ -31,6 +32,17 @@ describe("GET /inboxes", () => {
       code: "INBOX_NOT_FOUND",
     });
   });
+});
+
+test("a key that only reads does not see the password, which also deletes mail", async () => {
+  const id = await t.createInbox("mine");
+  const scoped = { kind: "SECRET", scope: "READ", name: "reader", expiresAt: null } as const;
+  const { text: key } = createKey(t.app.app, t.project.seq, scoped);
+  for (const path of ["/inboxes", `/inboxes/${id}`]) {
+    const { status, body } = await t.call("GET", path, undefined, { key });
+    const shown = [valueAt(body, "data")].flat().map((inbox) => stringAt(inbox, "password"));
+    expect([status, new Set(shown)]).toEqual([200, new Set(["(hidden)"])]);
+  }
 });
 
 describe("POST /inboxes", () => {

@@ -82,11 +82,64 @@ describe("POST /suppressions with emails", () => {
   });
 });
 
+describe("POST /suppressions/bulk", () => {
+  const LIST = {
+    suppressions: [
+      { email: " List-A@Example.net ", reason: "HARD_BOUNCE" },
+      { email: "list-b@example.net" },
+      { email: "list-a@example.net", reason: "COMPLAINT" },
+      { email: "list-c@" },
+      { email: "list-kept@example.net", reason: "MANUAL" },
+    ],
+  };
+  const COUNTS = {
+    created: 2,
+    existing: 1,
+    repeated: 1,
+    refused: [{ index: 3, email: "list-c@", message: expect.stringMatching(/./) }],
+  };
+  const list = (body: unknown, rest = {}) => t.call("POST", "/suppressions/bulk", body, rest);
+  const stored = async () =>
+    listAt((await t.call("GET", "/suppressions?email=list-")).body, "data.items").map((item) => [
+      valueAt(item, "email"),
+      valueAt(item, "reason"),
+    ]);
+
+  test("a dry run counts and names what is refused, and changes nothing", async () => {
+    await add({ email: "list-kept@example.net", reason: "COMPLAINT" });
+    const answer = await list({ ...LIST, dryRun: true });
+    expect([answer.status, answer.at("data")]).toEqual([200, COUNTS]);
+    expect(await stored()).toEqual([["list-kept@example.net", "COMPLAINT"]]);
+  });
+
+  test("suppresses the others of a list with a bad entry, and keeps what was suppressed", async () => {
+    expect((await list(LIST)).at("data")).toEqual(COUNTS);
+    expect(await stored()).toEqual([
+      ["list-b@example.net", "MANUAL"],
+      ["list-a@example.net", "HARD_BOUNCE"],
+      ["list-kept@example.net", "COMPLAINT"],
+    ]);
+    expect((await list(LIST)).at("data")).toEqual({ ...COUNTS, created: 0, existing: 3 });
+  });
+
+  test.each([
+    ["an unknown reason", { suppressions: [{ email: "a@x.io", reason: "OLD" }] }],
+    ["a misspelt field", { suppressions: [{ emial: "a@x.io" }] }],
+    ["no entry", { suppressions: [] }],
+    ["too many", { suppressions: Array.from({ length: 1_001 }, () => ({ email: "a@x.io" })) }],
+  ])("refuses %s and changes nothing", async (_, body) => {
+    const before = t.countRows("suppressions");
+    const answer = await list(body);
+    expect([answer.status, t.countRows("suppressions")]).toEqual([422, before]);
+    expect(answer.text("error.errors.0.field")).toMatch(/^suppressions/);
+  });
+});
+
 describe("DELETE /suppressions/{email}", () => {
   test("allows mail to the address again", async () => {
     await add({ email: "back@example.net" });
     expect((await remove("Back@Example.net")).status).toBe(204);
-    expect(await statusOfMailTo("back@example.net")).toBe("QUEUED");
+    expect(await statusOfMailTo("back@example.net")).not.toBe("SUPPRESSED");
   });
 
   test.each(["a+b@example.net", '"a/b"@example.net', "grüße@example.net"])(

@@ -84,6 +84,7 @@ describe("the state of the installation", () => {
       what: "transport",
       finding: "mail is captured, not sent",
       fix: "set --transport relay or direct",
+      page: null,
     });
     expect(answer.at("data.checks")).toMatchObject({
       checkedAt: "2026-03-02T10:00:00.000Z",
@@ -93,7 +94,13 @@ describe("the state of the installation", () => {
 });
 
 describe("the checks", () => {
-  const finding = { level: "ok", what: "clock", finding: "is correct", fix: null } as const;
+  const finding = {
+    level: "ok",
+    what: "clock",
+    finding: "is correct",
+    fix: null,
+    page: null,
+  } as const;
 
   function setup(run: () => Promise<(typeof finding)[]>) {
     const clock = manualClock();

@@ -24,6 +24,7 @@ describe("webhooks", () => {
     const webhook = {
       id: created.text("data.id"),
       ...INPUT,
+      shape: "MAILSTEAD",
       enabled: true,
       description: "Shop",
       disabledReason: null,

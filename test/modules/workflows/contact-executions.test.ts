@@ -1,6 +1,7 @@
 /** The executions of a contact in all workflows. */
 
 import { beforeEach, expect, test } from "bun:test";
+import { createKey } from "../../../src/modules/keys.ts";
 import { type Automation, automationPerTest } from "../../support/automation.ts";
 import { listAt, valueAt } from "../../support/json.ts";
 import { plansOfReads } from "../../support/reads.ts";
@@ -55,6 +56,22 @@ test("lists the executions of one contact page by page, newest first, with the w
   await a.track("bought", {}, "ada@example.net");
   expect((await read(ada, "?status=COMPLETED")).at("data.total")).toBe(2);
   expect((await read(ada, "?status=WAITING")).at("data.items")).toEqual([]);
+});
+
+test("shows a key for contacts the names of the context only", async () => {
+  await a.workflow(WAIT);
+  await a.track("signed-up", { pin: "4829" }, "ada@example.net");
+  const fields = { kind: "SECRET", name: "c", scope: "CONTACTS", expiresAt: null } as const;
+  const { text } = await a.t.app.writer.write(() =>
+    createKey(a.t.app.app, a.t.project.seq, fields),
+  );
+  const path = `/contacts/${a.contactId("ada@example.net")}/executions`;
+  const contextFor = async (options: { key?: string }) =>
+    (await a.t.call("GET", path, undefined, options)).at("data.items.0.context");
+  expect([await contextFor({ key: text }), await contextFor({})]).toEqual([
+    { pin: "(hidden)" },
+    { pin: "4829" },
+  ]);
 });
 
 test("leaves out deleted workflows, and refuses unknown contacts and statuses", async () => {

@@ -1,6 +1,7 @@
 /** Tests the effects and the failures of each type of step. */
 
 import { beforeEach, describe, expect, test } from "bun:test";
+import { simpleParser } from "mailparser";
 import { type Automation, DAY, MINUTE, automationPerTest } from "../../support/automation.ts";
 import { chain, delay, graph, step, trigger } from "./graphs.ts";
 import { waitUntil } from "../../support/eventually.ts";
@@ -42,7 +43,7 @@ describe("SEND_EMAIL", () => {
     });
     expect(execution.details[1]).toEqual({ emailId });
     const raw = (await a.t.call("GET", `/emails/${emailId}/raw`)).text("");
-    expect(raw).toContain("A-1 for Ada");
+    expect((await simpleParser(raw)).html).toContain("A-1 for Ada");
   });
 
   test("waits for a subject that takes long, which a thread renders, and sends each mail once", async () => {
@@ -69,8 +70,8 @@ describe("SEND_EMAIL", () => {
       "again COMPLETED",
     ]);
     const [first, second] = a.mails();
-    expect(first).toMatch(/^ada@example\.net For Ada \d+ (?:QUEUED|SENDING|SENT)$/);
-    expect(second?.split(" ").slice(0, 4)).toEqual(first?.split(" ").slice(0, 4));
+    expect(first).toMatch(/^ada@example\.net For Ada \d+$/);
+    expect(second).toBe(first);
   });
 
   test("skips marketing mail to an unsubscribed contact and continues", async () => {
@@ -111,7 +112,7 @@ describe("SEND_EMAIL", () => {
     const recipient = { type: "CUSTOM", email: "Team@acme.test" };
     await a.workflow(chain(step("mail", "SEND_EMAIL", { templateId, recipient })));
     await a.track("signed-up", { plan: "pro" });
-    expect(a.mails()).toEqual(["team@acme.test ada@example.net is here: pro QUEUED"]);
+    expect(a.mails()).toEqual(["team@acme.test ada@example.net is here: pro"]);
   });
 
   test.each([

@@ -5,7 +5,7 @@ import { createGarbage } from "../../../src/lib/garbage.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { createComposer } from "../../../src/outbox/compose/composer.ts";
 import type { Prepared } from "../../../src/outbox/compose/prepare.ts";
-import type { LeasedMail } from "../../../src/outbox/lease-rows.ts";
+import type { LeasedMail } from "../../../src/outbox/lane/rows.ts";
 import { type Busy, WITHDRAWN } from "../../../src/outbox/outcome.ts";
 import type { Signer } from "../../../src/protocols/dkim/sign.ts";
 import { templateCache } from "../../../src/render/template/cache.ts";

@@ -80,7 +80,9 @@ class Dispatcher {
   async #send(list: WaitList, slot: DirectSlot): Promise<void> {
     const envelope = { from: "a@sender.test", to: `b@${list.domain}` };
     const message = Buffer.from("Subject: a\r\n\r\nb\r\n");
-    const outcome = await this.#transport.send({ envelope, message }, slot);
+    const outcome = await new Promise<Outcome>((end, fail) =>
+      this.#transport.start({ envelope, message, slot, end, fail }),
+    );
     this.#underWay--;
     const busy = busyOf(outcome);
     if (busy === null) {

@@ -1,7 +1,7 @@
 /** A mail at a silent server loses its connection when other mail needs it. */
 
 import { afterEach, describe, expect, test } from "bun:test";
-import type { Outcome } from "../../../src/outbox/outcome.ts";
+import { type Outcome, sendOne } from "../../../src/outbox/outcome.ts";
 import type { DirectOptions } from "../../../src/outbox/transports/direct.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { settleEventLoop, waitUntil } from "../../support/eventually.ts";
@@ -42,7 +42,7 @@ describe("a silent server", () => {
        * promise of the outcome.
        */
       async send(tarpit: number, lines = 0): Promise<{ outcome: Promise<Outcome> }> {
-        const outcome = transport.send({
+        const outcome = sendOne(transport, {
           envelope: { from: "a@sender.test", to: `b@tarpit${tarpit}.test` },
           message: Buffer.from("Subject: a\r\n\r\nb\r\n"),
         });

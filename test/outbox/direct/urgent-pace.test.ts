@@ -4,6 +4,7 @@
  */
 
 import { afterEach, expect, test } from "bun:test";
+import { createPace } from "../../../src/outbox/pace.ts";
 import { testApp } from "../../support/app.ts";
 import { settleEventLoop, waitUntil } from "../../support/eventually.ts";
 import { startMailNet } from "../../support/mail-net.ts";
@@ -19,7 +20,7 @@ async function startCampaign(mails: number) {
   const net = await startMailNet({ records: { "fast.test": { A: ["127.0.0.2"] } } });
   closers.push(() => net.close());
   const server = await net.script(2);
-  const transport = net.transport();
+  const transport = net.transport({ pace: createPace({ ratePerSecond: 4, clock: net.clock }) });
   const t = await testApp({ transport, clock: net.clock, config: { sendRate: 4 } });
   closers.push(async () => {
     const closed = Promise.all([transport.close(), t.close()]);

@@ -4,7 +4,7 @@ import { afterEach, expect, test } from "bun:test";
 import type { DirectSlot } from "../../../src/outbox/direct/gate.ts";
 import type { Outcome } from "../../../src/outbox/outcome.ts";
 import { busyOf } from "../../../src/outbox/record.ts";
-import type { Begin, Dispatch } from "../../../src/protocols/smtp/dispatch.ts";
+import type { PacedTask } from "../../../src/outbox/pace.ts";
 import { settleEventLoop, waitUntil } from "../../support/eventually.ts";
 import { startMailNet } from "../../support/mail-net.ts";
 
@@ -19,19 +19,27 @@ async function startSender() {
   const net = await startMailNet({ records: { "fast.test": { A: ["127.0.0.2"] } } });
   closers.push(() => net.close());
   const server = await net.script(2);
-  const transport = net.transport();
-  closers.push(() => transport.close());
   /** The mails that wait for the pace, by their sender. */
-  const waiting = new Map<string, Begin>();
+  const waiting = new Map<string, PacedTask>();
+  /** The sender of the mail that begins to wait. */
+  let latest = "";
+  const transport = net.transport({ pace: (task) => void waiting.set(latest, task) });
+  closers.push(() => transport.close());
 
   function send(name: string, { isUrgent = false, slot }: SendOptions = {}): Promise<Outcome> {
-    const dispatch: Dispatch = {
-      envelope: { from: `${name}@sender.test`, to: "b@fast.test" },
-      message: Buffer.from("Subject: a\r\n\r\nb\r\n"),
-      isUrgent,
-      whenAllowed: (begin) => void waiting.set(name, begin),
-    };
-    return transport.send(dispatch, slot);
+    return new Promise((end, fail) =>
+      transport.start({
+        envelope: { from: `${name}@sender.test`, to: "b@fast.test" },
+        message: Buffer.from("Subject: a\r\n\r\nb\r\n"),
+        isUrgent,
+        slot: slot ?? null,
+        end,
+        fail,
+        set waitsFor(value: "turn" | "server") {
+          if (value === "turn") latest = name;
+        },
+      }),
+    );
   }
 
   return {

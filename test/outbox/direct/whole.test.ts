@@ -3,6 +3,7 @@
  */
 
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { createPace } from "../../../src/outbox/pace.ts";
 import type { DirectTransport } from "../../../src/outbox/transports/direct.ts";
 import { testApp } from "../../support/app.ts";
 import type { TestRecords } from "../../support/dns-server.ts";
@@ -31,7 +32,9 @@ async function startApp(slow: ScriptOptions, sendRate = 0) {
   const host = await net.script(2, slow);
   const sink = await net.sink(3);
   const admissions = { count: 0 };
-  const transport = countAdmissions(net.transport(), admissions);
+  const pace =
+    sendRate === 0 ? undefined : createPace({ ratePerSecond: sendRate, clock: net.clock });
+  const transport = countAdmissions(net.transport({ pace }), admissions);
   const t = await testApp({ transport, clock: net.clock, config: { sendRate } });
   closers.push(async () => {
     host.drop();

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Outcome } from "../../../src/outbox/outcome.ts";
-import type { Dispatch } from "../../../src/protocols/smtp/dispatch.ts";
+import { sendOne } from "../../../src/outbox/outcome.ts";
+import type { MailObject } from "../../../src/protocols/smtp/stream.ts";
 import { busyOf } from "../../../src/outbox/record.ts";
 import type { DirectOptions } from "../../../src/outbox/transports/direct.ts";
 import { DEFAULT_TIMEOUTS } from "../../../src/protocols/smtp/timeouts.ts";
@@ -29,7 +30,7 @@ async function mailNet(records: Records, failures: Record<string, DnsFailure> = 
   return net;
 }
 
-function mail(to = "b@d.test", text = "Subject: a\r\n\r\nb\r\n"): Dispatch {
+function mail(to = "b@d.test", text = "Subject: a\r\n\r\nb\r\n"): MailObject {
   return { envelope: { from: "a@sender.test", to }, message: Buffer.from(text) };
 }
 
@@ -60,7 +61,7 @@ function isOptions(value: Script | ScriptOptions): value is ScriptOptions {
 }
 
 async function outcomeOf(net: MailNet, options: Partial<DirectOptions> = {}): Promise<Outcome> {
-  return net.transport({ sessionClock: peerClock, ...options }).send(mail());
+  return sendOne(net.transport({ sessionClock: peerClock, ...options }), mail());
 }
 
 describe("direct delivery", () => {
@@ -69,7 +70,7 @@ describe("direct delivery", () => {
     const sink = await net.sink(2);
     const transport = net.transport();
     expect(transport).toMatchObject({ name: "direct", concurrency: 50 });
-    const outcome = await transport.send(mail("B@D.test"));
+    const outcome = await sendOne(transport, mail("B@D.test"));
     expect(outcome).toMatchObject({
       kind: "accepted",
       class: "accepted",
@@ -88,7 +89,7 @@ describe("direct delivery", () => {
     const sink = await net.sink(2);
     const transport = net.transport();
     for (const domain of domains) {
-      expect((await transport.send(mail(`b@${domain}`))).kind).toBe("accepted");
+      expect((await sendOne(transport, mail(`b@${domain}`))).kind).toBe("accepted");
     }
     expect(sink.counts).toEqual({ messages: 20, connections: 1 });
   });
@@ -97,7 +98,7 @@ describe("direct delivery", () => {
     const net = await mailNet({ "d.test": { A: ["127.0.0.2"] } });
     const host = await net.script(2, { script: { greeting: { code: 421 } } });
     const transport = net.transport({ sourceAddresses: ["127.0.0.8", "127.0.0.9", "::1"] });
-    for (let i = 0; i < 3; i++) await transport.send(mail());
+    for (let i = 0; i < 3; i++) await sendOne(transport, mail());
     expect(host.peers).toEqual(["127.0.0.8", "127.0.0.9", "127.0.0.8"]);
   });
 
@@ -120,7 +121,10 @@ describe("direct delivery", () => {
     await net.sink(2);
     const transport = net.transport();
     for (const to of ["b@[127.0.0.2]", "b@localhost", "b", "b c@d.test", "b@d.test>\r\nDATA"]) {
-      expect(await transport.send(mail(to))).toMatchObject({ kind: "failed", class: "content" });
+      expect(await sendOne(transport, mail(to))).toMatchObject({
+        kind: "failed",
+        class: "content",
+      });
     }
   });
 
@@ -128,14 +132,14 @@ describe("direct delivery", () => {
     const net = await mailNet(TWO);
     const host = await net.script(2, { script: { greeting: "hang" } });
     const transport = net.transport({ sessionClock: peerClock });
-    const sending = transport.send(mail());
+    const sending = sendOne(transport, mail());
     await waitUntil(() => host.hanging === 1);
     const closed = transport.close();
     await settleEventLoop();
     peerClock.advance(2_000);
     await closed;
     expect(await sending).toMatchObject({ kind: "deferred", class: "infrastructure" });
-    expect(await transport.send(mail())).toMatchObject({ kind: "deferred" });
+    expect(await sendOne(transport, mail())).toMatchObject({ kind: "deferred" });
   });
 });
 
@@ -249,7 +253,7 @@ describe("a server is found in the DNS for", () => {
     });
     const sinks = [await net.sink(2), await net.sink(3), await net.sink(4)];
     const transport = net.transport();
-    for (let i = 0; i < 100; i++) await transport.send(mail());
+    for (let i = 0; i < 100; i++) await sendOne(transport, mail());
     const [a = 0, b = 0, c] = sinks.map(({ counts }) => counts.messages);
     // Five standard deviations.
     expect(Math.abs(a - b)).toBeLessThan(50);
@@ -262,12 +266,12 @@ describe("the next address is tried", () => {
     const net = await mailNet(TWO);
     const sink = await net.sink(3);
     const transport = net.transport();
-    const first = await transport.send(mail());
+    const first = await sendOne(transport, mail());
     expect([first.kind, ...addressesOf(first)]).toEqual(["accepted", "127.0.0.2", "127.0.0.3"]);
-    const second = await transport.send(mail());
+    const second = await sendOne(transport, mail());
     expect([second.kind, ...addressesOf(second)]).toEqual(["accepted", "127.0.0.3"]);
     net.clock.advance(600_000);
-    const third = await transport.send(mail());
+    const third = await sendOne(transport, mail());
     expect(addressesOf(third)).toEqual(["127.0.0.2", "127.0.0.3"]);
     expect(sink.counts.messages).toBe(3);
   });
@@ -410,12 +414,12 @@ describe("the next host is tried", () => {
       await net.script(4),
     ];
     const transport = net.transport({ sessionClock: peerClock });
-    const outcome = await transport.send(mail());
+    const outcome = await sendOne(transport, mail());
     expect(outcome).toMatchObject({ ...LATER, reason: expect.stringContaining("b.d.test failed") });
     expect(hosts.map(({ transcripts }) => transcripts.length)).toEqual([1, 1, 0]);
     // The next attempt begins with the host that was not tried.
     net.clock.advance(330_000);
-    expect(hostsOf(await transport.send(mail()))).toEqual(["c.d.test"]);
+    expect(hostsOf(await sendOne(transport, mail()))).toEqual(["c.d.test"]);
   });
 
   test("once it has a free connection, if the first one is down", async () => {
@@ -433,13 +437,13 @@ describe("the next host is tried", () => {
       script: [{ greeting: "hang" }, { greeting: "hang" }, {}],
     });
     const transport = net.transport({ sessionClock: peerClock });
-    const first = names.slice(0, 2).map((name) => transport.send(mail(`b@${name}.test`)));
+    const first = names.slice(0, 2).map((name) => sendOne(transport, mail(`b@${name}.test`)));
     await waitUntil(() => second.hanging === 2);
-    const waiting = await transport.send(mail("b@f.test"));
+    const waiting = await sendOne(transport, mail("b@f.test"));
     expect(busyOf(waiting)).toMatchObject({ why: "full", waitList: "@ 127.0.0.3" });
     await passSilence(peerClock, second, { ms: DEFAULT_TIMEOUTS.greetingMs, count: 2 });
     await Promise.all(first);
-    const outcome = await transport.send(mail("b@f.test"));
+    const outcome = await sendOne(transport, mail("b@f.test"));
     expect([outcome.kind, ...hostsOf(outcome)]).toEqual(["accepted", "b.f.test"]);
   });
 });
@@ -520,7 +524,7 @@ describe("TLS (docs/delivery.md#T1)", () => {
     /** Sends a mail; if the server stays silent, the timeout passes. */
     async function send(): Promise<Outcome> {
       const count = a.hanging + 1;
-      const sending = transport.send(mail());
+      const sending = sendOne(transport, mail());
       if (script.starttls === "hang") {
         await passSilence(peerClock, a, { ms: DEFAULT_TIMEOUTS.commandMs, count });
       }
@@ -532,7 +536,7 @@ describe("TLS (docs/delivery.md#T1)", () => {
     const lines = (connection: number) => a.transcripts[connection] ?? [];
     expect([lines(0)[1], lines(1)[1]?.slice(0, 9)]).toEqual(["STARTTLS", "MAIL FROM"]);
     // The connection that was opened in clear serves the next mail.
-    expect((await transport.send(mail())).conversations.length).toBe(1);
+    expect((await sendOne(transport, mail())).conversations.length).toBe(1);
     net.clock.advance(3_600_000);
     expect((await send()).conversations.length).toBe(2);
   });
@@ -549,7 +553,7 @@ describe("a mail that the server does not support (docs/delivery.md#S4)", () => 
 
   test("bounces if it needs SMTPUTF8", async () => {
     const { net } = await twoHosts({});
-    const outcome = await net.transport().send(mail("jürgen@d.test"));
+    const outcome = await sendOne(net.transport(), mail("jürgen@d.test"));
     expect(outcome).toMatchObject({ kind: "bounced", class: "content" });
     expect(outcome.reason).toContain("5.6.7");
   });
@@ -567,17 +571,17 @@ describe("a site", () => {
     const a = await net.script(2, { script: { mail: [RATE] } });
     await net.sink(3);
     const transport = net.transport();
-    const attempted = await transport.send(mail());
+    const attempted = await sendOne(transport, mail());
     expect([attempted.class, busyOf(attempted)]).toEqual(["rate_limited", null]);
     for (const to of ["b@d.test", "b@e.test"]) {
-      const outcome = await transport.send(mail(to));
+      const outcome = await sendOne(transport, mail(to));
       expect(busyOf(outcome)?.why).toBe("paused");
       expect(outcome).toMatchObject({ retryAfterMs: 60_000, conversations: [] });
       expect(transport.admit(to)).toMatchObject({ kind: "busy", retryAfterMs: 60_000 });
     }
-    expect((await transport.send(mail("b@f.test"))).kind).toBe("accepted");
+    expect((await sendOne(transport, mail("b@f.test"))).kind).toBe("accepted");
     net.clock.advance(60_000);
-    expect((await transport.send(mail("b@e.test"))).kind).toBe("accepted");
+    expect((await sendOne(transport, mail("b@e.test"))).kind).toBe("accepted");
     expect(a.transcripts.flat().filter((line) => line.startsWith("MAIL")).length).toBe(2);
   });
 
@@ -585,7 +589,7 @@ describe("a site", () => {
     const text = "4.7.0 Rate limit exceeded, try again in 600 seconds";
     const { net } = await twoHosts({ mail: { code: 451, text } });
     const transport = net.transport();
-    await transport.send(mail());
+    await sendOne(transport, mail());
     expect(transport.admit("b@d.test")).toMatchObject({ retryAfterMs: 600_000 });
   });
 
@@ -611,7 +615,7 @@ describe("a site", () => {
       for (const host of [2, 3])
         await net.script(host, { script: { [step]: { code: 550, text } } });
       const transport = net.transport();
-      const outcome = await transport.send(mail());
+      const outcome = await sendOne(transport, mail());
       expect(outcome).toMatchObject({ kind: "deferred", class: found });
       expect(outcome.reason).toContain(text);
       expect(transport.admit("b@d.test")).toMatchObject({ kind: "busy", why: "paused" });
@@ -625,7 +629,7 @@ describe("a site", () => {
         rcpt: { code: 550, text: "5.7.1 <b@d.test>: your IP is blocked using a blocklist" },
       });
       const transport = net.transport();
-      await transport.send(mail());
+      await sendOne(transport, mail());
       expect(transport.holdOf?.("a.d.test")?.reason).toBe(
         "its servers answered: 550 5.7.1 (an address): your IP is blocked using a blocklist",
       );
@@ -645,12 +649,12 @@ describe("a site", () => {
   ])("that refuses the sender at %s takes other mail: 550 %s", async (step, text, found) => {
     const { net } = await twoHosts({ [step]: [{ code: 550, text }] });
     const transport = net.transport();
-    expect(await transport.send(mail())).toMatchObject({
+    expect(await sendOne(transport, mail())).toMatchObject({
       kind: "deferred",
       class: found,
       isSenderRefused: true,
     });
-    expect((await transport.send(mail())).kind).toBe("accepted");
+    expect((await sendOne(transport, mail())).kind).toBe("accepted");
   });
 
   test.each<[step: "mail" | "rcpt" | "dot", reply: string, found: string]>([
@@ -674,7 +678,10 @@ describe("a site", () => {
       dot: { code: 550, text: "5.4.5 Daily sending quota exceeded" },
     });
     const transport = net.transport();
-    expect(await transport.send(mail())).toMatchObject({ kind: "deferred", class: "rate_limited" });
+    expect(await sendOne(transport, mail())).toMatchObject({
+      kind: "deferred",
+      class: "rate_limited",
+    });
     expect(transport.admit("b@d.test")).toMatchObject({ kind: "busy", retryAfterMs: 60_000 });
   });
 
@@ -689,7 +696,7 @@ describe("a site", () => {
   ])("is not paused by %s", async (_, script) => {
     const { net } = await twoHosts(script);
     const transport = net.transport();
-    await transport.send(mail());
+    await sendOne(transport, mail());
     expect(transport.admit("b@d.test").kind).toBe("slot");
   });
 
@@ -697,14 +704,14 @@ describe("a site", () => {
     const net = await mailNet({ "d.test": { A: ["127.0.0.2"] } });
     const transport = net.transport();
     for (let i = 0; i < 3; i++) {
-      expect((await transport.send(mail())).conversations.length).toBe(1);
+      expect((await sendOne(transport, mail())).conversations.length).toBe(1);
     }
-    const suspended = await transport.send(mail());
+    const suspended = await sendOne(transport, mail());
     expect(suspended).toMatchObject({ ...LATER, conversations: [] });
     expect(suspended.reason).toContain("connection refused");
     expect(busyOf(suspended)).toBeNull();
     await net.sink(2);
     net.clock.advance(60_000);
-    expect((await transport.send(mail())).kind).toBe("accepted");
+    expect((await sendOne(transport, mail())).kind).toBe("accepted");
   });
 });

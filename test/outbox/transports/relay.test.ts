@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Outcome } from "../../../src/outbox/outcome.ts";
-import type { Dispatch } from "../../../src/protocols/smtp/dispatch.ts";
+import { sendOne } from "../../../src/outbox/outcome.ts";
+import type { MailObject } from "../../../src/protocols/smtp/stream.ts";
 import {
   relayTransport,
   type RelayTransportOptions,
@@ -49,7 +50,7 @@ function transport(
   return created;
 }
 
-function mail(to = "b@example.net", text = "Subject: a\r\n\r\nb\r\n"): Dispatch {
+function mail(to = "b@example.net", text = "Subject: a\r\n\r\nb\r\n"): MailObject {
   return { envelope: { from: "a@example.com", to }, message: Buffer.from(text) };
 }
 
@@ -63,7 +64,7 @@ async function outcomeOf(
 ): Promise<Outcome> {
   const server = await scriptedServer({ script });
   const sessionClock = manualClock();
-  const sending = transport(server.port, {}, { sessionClock, ...options }).send(mail());
+  const sending = sendOne(transport(server.port, {}, { sessionClock, ...options }), mail());
   if (Object.values(script).includes("hang")) {
     await passSilence(sessionClock, server, { ms: TIMEOUT_MS });
   }
@@ -75,7 +76,7 @@ describe("the relay transport", () => {
     const server = await sink();
     const relay = transport(server.port);
     expect(relay).toMatchObject({ name: "relay", concurrency: 20 });
-    const outcome = await relay.send(mail());
+    const outcome = await sendOne(relay, mail());
     expect(outcome).toMatchObject({
       kind: "accepted",
       class: "accepted",
@@ -98,7 +99,7 @@ describe("the relay transport", () => {
   test("reuses its connections, up to its concurrency limit", async () => {
     const server = await sink();
     const relay = transport(server.port, {}, { concurrency: 2 });
-    const sent = await Promise.all(Array.from({ length: 30 }, () => relay.send(mail())));
+    const sent = await Promise.all(Array.from({ length: 30 }, () => sendOne(relay, mail())));
     expect(new Set(sent.map(({ kind }) => kind))).toEqual(new Set(["accepted"]));
     expect(server.counts).toEqual({ messages: 30, connections: 2 });
   });
@@ -110,7 +111,7 @@ describe("the relay transport", () => {
       { tls, user: "user", password: "pass" },
       { ca: CERTIFICATE.ca },
     );
-    const outcome = await relay.send(mail());
+    const outcome = await sendOne(relay, mail());
     expect(outcome.kind).toBe("accepted");
     expect(outcome.conversations[0]?.tls?.verified).toBe(true);
     const lines = server.transcripts[0] ?? [];
@@ -124,8 +125,8 @@ describe("the relay transport", () => {
   test("replaces a connection that the server closed silently", async () => {
     const server = await scriptedServer({ script: [{ mail: [null, "close"] }, {}] });
     const relay = transport(server.port);
-    await relay.send(mail());
-    const outcome = await relay.send(mail());
+    await sendOne(relay, mail());
+    const outcome = await sendOne(relay, mail());
     expect(outcome.kind).toBe("accepted");
     expect(outcome.conversations.map(({ reused }) => reused)).toEqual([true, false]);
   });
@@ -143,7 +144,7 @@ describe("the relay transport", () => {
     const server = await scriptedServer();
     for (const host of ["127.0.0.1", "localhost"]) {
       const relay = transport(server.port, { host, user: "user", password: "pass" });
-      expect((await relay.send(mail())).kind).toBe("accepted");
+      expect((await sendOne(relay, mail())).kind).toBe("accepted");
     }
     expect(server.transcripts.at(-1)?.[1]).toStartWith("AUTH PLAIN");
   });
@@ -152,7 +153,7 @@ describe("the relay transport", () => {
     const server = await scriptedServer();
     const resolve = () => Promise.resolve(["192.0.2.1"]);
     const relay = { host: "localhost", user: "user", password: "pass" };
-    const outcome = await transport(server.port, relay, { resolve }).send(mail());
+    const outcome = await sendOne(transport(server.port, relay, { resolve }), mail());
     expect(outcome).toMatchObject({ kind: "deferred", class: "infrastructure" });
     expect(outcome.reason).toContain("no password in cleartext");
   });
@@ -282,7 +283,10 @@ describe("a reply of the relay", () => {
 
   test.each([454, 535, 554])("of %i to AUTH counts as an infrastructure problem", async (code) => {
     const server = await scriptedServer({ script: { auth: { code, text: "5.1.1 No such user" } } });
-    const outcome = await transport(server.port, { user: "user", password: "secret" }).send(mail());
+    const outcome = await sendOne(
+      transport(server.port, { user: "user", password: "secret" }),
+      mail(),
+    );
     expect(outcome).toMatchObject(LATER);
     expect(outcome.reason).toContain(`auth was answered ${code}`);
     expect(JSON.stringify(outcome)).not.toContain("secret");
@@ -316,7 +320,7 @@ describe("a relay that cannot be used", () => {
   test("because it is down", async () => {
     const server = await startScript();
     await server.close();
-    const outcome = await transport(server.port).send(mail());
+    const outcome = await sendOne(transport(server.port), mail());
     expect(outcome).toMatchObject({
       ...LATER,
       reason: expect.stringContaining("connection refused"),
@@ -324,7 +328,7 @@ describe("a relay that cannot be used", () => {
   });
 
   test("because its name does not resolve", async () => {
-    const outcome = await transport(25, { host: "relay.invalid" }).send(mail());
+    const outcome = await sendOne(transport(25, { host: "relay.invalid" }), mail());
     expect(outcome).toMatchObject({ ...LATER, reason: expect.stringContaining("relay.invalid") });
   });
 
@@ -332,7 +336,7 @@ describe("a relay that cannot be used", () => {
     for (const tls of ["starttls", "implicit"] as const) {
       const served = makeCertificate(["other.test"]);
       const server = await scriptedServer({ tls: { ...served, implicit: tls === "implicit" } });
-      const outcome = await transport(server.port, { tls }, { ca: served.ca }).send(mail());
+      const outcome = await sendOne(transport(server.port, { tls }, { ca: served.ca }), mail());
       expect(outcome).toMatchObject({
         ...LATER,
         reason: expect.stringContaining("does not verify"),
@@ -342,7 +346,7 @@ describe("a relay that cannot be used", () => {
 
   test("because it offers no STARTTLS", async () => {
     const server = await scriptedServer();
-    const outcome = await transport(server.port, { tls: "starttls" }).send(mail());
+    const outcome = await sendOne(transport(server.port, { tls: "starttls" }), mail());
     expect(outcome).toMatchObject({ ...LATER, reason: expect.stringContaining("STARTTLS") });
   });
 
@@ -358,14 +362,14 @@ describe("a relay that cannot be used", () => {
     const server = await scriptedServer();
     const relay = transport(server.port);
     await relay.close();
-    expect(await relay.send(mail())).toMatchObject(LATER);
+    expect(await sendOne(relay, mail())).toMatchObject(LATER);
   });
 });
 
 describe("a mail that the relay can never accept", () => {
   test("is too large", async () => {
     const server = await sink({ maxSizeBytes: 5 });
-    const outcome = await transport(server.port).send(mail());
+    const outcome = await sendOne(transport(server.port), mail());
     expect(outcome).toMatchObject({
       kind: "bounced",
       class: "content",
@@ -376,14 +380,14 @@ describe("a mail that the relay can never accept", () => {
 
   test("needs SMTPUTF8", async () => {
     const server = await scriptedServer();
-    const outcome = await transport(server.port).send(mail("jürgen@example.net"));
+    const outcome = await sendOne(transport(server.port), mail("jürgen@example.net"));
     expect(outcome).toMatchObject({ kind: "bounced", class: "content" });
     expect(server.transcripts[0]).toEqual(["EHLO client.test"]);
   });
 
   test("has a line break in its address", async () => {
     const server = await scriptedServer();
-    const outcome = await transport(server.port).send(mail("b@example.net>\r\nDATA"));
+    const outcome = await sendOne(transport(server.port), mail("b@example.net>\r\nDATA"));
     expect(outcome).toMatchObject({ kind: "failed", class: "content" });
     expect(server.transcripts[0]).toEqual(["EHLO client.test"]);
   });

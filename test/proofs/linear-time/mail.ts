@@ -22,7 +22,11 @@ import { createPartEncoder, createPartSurvey } from "../../../src/protocols/mime
 import { readSubmittedHeader } from "../../../src/protocols/mime/submitted-header.ts";
 import { parseMailbox } from "../../../src/protocols/mime/mailbox.ts";
 import { attachmentPart, textPart } from "../../../src/protocols/mime/parts.ts";
+import { quotedPrintable } from "../../../src/protocols/mime/text-encoding.ts";
 import { openReturnPath } from "../../../src/outbox/return-path.ts";
+import { compileLetter } from "../../../src/render/letter/letter.ts";
+import { SAMPLE_ID, sampleLinks } from "../../../src/render/letter/tokens.ts";
+import { valueMark } from "../../../src/render/letter/values.ts";
 import { rewriteHtml } from "../../../src/render/rewrite.ts";
 import { checkSubject } from "../../../src/render/subject.ts";
 import { htmlToText } from "../../../src/render/text.ts";
@@ -41,6 +45,26 @@ const HTML_PUMPS = samples(
   "</body>§</html>§\u200c §\u00ad§<a><table>§<p><b>§</b></p>§<form>§<dl><dt>",
   "<ruby><rt>§<td><td§<x/>",
 );
+
+/** Stands for a value, which a mark replaces. */
+const VALUE = "{{v}}";
+const TOKEN_KEYS = {
+  url: "https://m.test",
+  linkKey: KEY,
+  trackingUrl: "https://t.test",
+  trackingKey: KEY,
+};
+
+function compileWithValues(text: string): void {
+  let values = 0;
+  const marked = text.replaceAll(VALUE, () => valueMark(values++ % 400));
+  const links = sampleLinks(TOKEN_KEYS);
+  const tracking = { url: TOKEN_KEYS.trackingUrl, key: KEY };
+  const sample = { emailId: SAMPLE_ID, headers: [], links, marketing: null, tracking };
+  const from = { name: null, address: "a@a.test" };
+  const message = { from, replyTo: null, bounceHost: null, sample };
+  compileLetter(marked, values, { message, keys: TOKEN_KEYS });
+}
 
 /** Reads a message of one part, or with parts, as a stream, and writes it with its parts encoded. */
 function encodeParts(text: string): void {
@@ -281,6 +305,25 @@ export const MAIL_PARSERS: readonly Parser[] = [
       ["<table><tr><td>", "</td></tr></table>"],
     ],
     pumps: HTML_PUMPS,
+  },
+  {
+    name: "text in quoted-printable",
+    run: quotedPrintable,
+    frames: [
+      ["", ""],
+      ["\r\n", "\r\n"],
+    ],
+    pumps: ["=", ".", "From ", " ", "\r\n", "é", "日", "😀", "a b"],
+  },
+  {
+    name: "a body compiled to a letter",
+    run: compileWithValues,
+    maxCharacters: 96 * 1024,
+    frames: [
+      ["", ""],
+      ["<a href='https://a.test'>", "</a>"],
+    ],
+    pumps: [...HTML_PUMPS, VALUE, `<p>${VALUE}`, `&${VALUE}`, `<a href='https://a.test'>${VALUE}`],
   },
   {
     name: "HTML with rewritten links",

@@ -127,6 +127,7 @@ export async function compareSearches(size: {
       if (i % 9 === 0) inbox.add({ ...randomMessage(random), inboxSeq: 2 });
     }
   })();
+  inbox.indexOldest(size.messages / 2);
   async function find(query: string, bounds?: { limit: number }): Promise<number[]> {
     const parsed = parseQuery(query);
     if (!parsed.ok) throw new Error(parsed.reason);

@@ -17,6 +17,7 @@ const REFUSED: [reason: RefusalReason, urls: string[]][] = [
     ],
   ],
   ["invalid_url", ["http://[fe80::1%25eth0]/", "http://[fe80::1%eth0]/", "http://a.test:99999/"]],
+  ["invalid_url", ["https://a.test/\r\nx", "https://a\n.test/", "https://a.test/\u0085"]],
   ["scheme", ["ftp://a.test/", "file:///etc/passwd", "data:text/plain,x", "ws://a.test/"]],
   ["scheme", ["gopher://127.0.0.1:25/x", "blob:http://a.test/x", "unix:/run/x", "s3://a/b"]],
   ["credentials", ["http://a@b.test/", "https://a:b@c.test/", "http://:b@c.test/"]],

@@ -15,8 +15,8 @@ import {
   type Policy,
   readRecordId,
 } from "../../../src/protocols/mta-sts/policy.ts";
-import type { Outcome } from "../../../src/outbox/outcome.ts";
-import type { Dispatch } from "../../../src/protocols/smtp/dispatch.ts";
+import { type Outcome, sendOne } from "../../../src/outbox/outcome.ts";
+import type { MailObject } from "../../../src/protocols/smtp/stream.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { manualClock } from "../../support/clock.ts";
 import { settleEventLoop, waitUntil } from "../../support/eventually.ts";
@@ -402,7 +402,7 @@ describe("the policy of a domain", () => {
   });
 });
 
-const MAIL: Dispatch = {
+const MAIL: MailObject = {
   envelope: { from: "a@sender.test", to: "b@d.test" },
   message: Buffer.from("Subject: a\r\n\r\nb\r\n"),
 };
@@ -419,7 +419,7 @@ describe("delivery under a policy", () => {
     const { net, mtaSts, ...rest } = await domain({ body });
     const host = await net.script(2, options);
     const transport = net.transport({ mtaSts, ca });
-    const outcome: Outcome = await transport.send(MAIL);
+    const outcome: Outcome = await sendOne(transport, MAIL);
     return { outcome, host, transport, net, ...rest };
   }
 
@@ -445,14 +445,14 @@ describe("delivery under a policy", () => {
     ["the handshake fails", policy("enforce"), refuses("close"), valid.ca],
   ])("enforce: not delivered if %s", async (_, body, options, ca) => {
     const { outcome, host, transport, net } = await deliver(body, options, ca);
-    for (const each of [outcome, await transport.send(MAIL)]) {
+    for (const each of [outcome, await sendOne(transport, MAIL)]) {
       expect(each).toMatchObject({ kind: "deferred", class: "infrastructure" });
       expect(each.reason).toContain("MTA-STS policy of d.test");
     }
     expect(host.bodies).toEqual([]);
     expect(host.transcripts.flat().filter((line) => line.startsWith("MAIL"))).toEqual([]);
     net.clock.advance(HOUR_MS);
-    expect((await transport.send(MAIL)).kind).toBe("deferred");
+    expect((await sendOne(transport, MAIL)).kind).toBe("deferred");
   });
 
   test.each<[mode: string, options: ScriptOptions]>([
@@ -470,11 +470,11 @@ describe("delivery under a policy", () => {
     web.answer = { status: 503 };
     server.records["_mta-sts.d.test"] = { TXT: ["v=STSv1; id=2;"] };
     net.clock.advance(HOUR_MS);
-    expect((await transport.send(MAIL)).kind).toBe("deferred");
+    expect((await sendOne(transport, MAIL)).kind).toBe("deferred");
     expect(web.requests.length).toBe(2);
     expect(host.bodies).toEqual([]);
     net.clock.advance(24 * HOUR_MS);
-    expect((await transport.send(MAIL)).kind).toBe("accepted");
+    expect((await sendOne(transport, MAIL)).kind).toBe("accepted");
   });
 
   test("a cleartext connection is never used for a mail that requires TLS", async () => {
@@ -483,8 +483,8 @@ describe("delivery under a policy", () => {
     const host = await net.script(2);
     const transport = net.transport({ mtaSts, ca: valid.ca });
     const to = (address: string) => ({ ...MAIL, envelope: { ...MAIL.envelope, to: address } });
-    expect((await transport.send(to("b@free.test"))).kind).toBe("accepted");
-    expect((await transport.send(to("b@d.test"))).kind).toBe("deferred");
+    expect((await sendOne(transport, to("b@free.test"))).kind).toBe("accepted");
+    expect((await sendOne(transport, to("b@d.test"))).kind).toBe("deferred");
     expect(host.transcripts.length).toBe(2);
   });
 });

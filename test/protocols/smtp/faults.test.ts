@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { Place } from "../../../src/protocols/smtp/place.ts";
 import { Session } from "../../../src/protocols/smtp/session.ts";
 import { DEFAULT_TIMEOUTS } from "../../../src/protocols/smtp/timeouts.ts";
 import { manualClock } from "../../support/clock.ts";
@@ -68,7 +67,7 @@ const LARGE = Buffer.alloc(8_000_000, "x");
 async function endOf(session: Session, message: Uint8Array): Promise<End> {
   if ((await session.open()) !== null) return "unopened";
   const envelope = { from: "a@example.com", to: "b@example.net" };
-  const { delivery } = await transact(new Place(session), { envelope, message });
+  const { delivery } = await transact(session, { envelope, message });
   if (delivery.kind === "unsendable") throw new Error(delivery.message);
   return delivery.kind === "broken" && delivery.isUnknown ? "unknown" : delivery.kind;
 }

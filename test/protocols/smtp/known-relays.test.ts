@@ -31,15 +31,37 @@ test.each([
   });
 });
 
-test("the limit and the reports of a relay are told, and that it reports no deliveries", () => {
+test("the limit and the reports of a relay are told, and whether deliveries are reported", () => {
   expect(describeRelay(relay("smtp.gmail.com"))).toMatchObject({
     limit: "Its limit is 500 messages a day for an account of Gmail, 2,000 for one of Workspace.",
     reports: expect.stringContaining("by mail to the account that sends"),
   });
   expect(describeRelay(relay("smtp.mailgun.org")).limit).toBe("Its limit is that of your plan.");
-  for (const host of ["smtp.mailgun.org", "smtp.corp.example"]) {
+  expect(describeRelay(relay("smtp.mailgun.org")).reports).toContain("docs/relay-reports.md");
+  for (const host of ["smtp.mandrillapp.com", "smtp.corp.example"]) {
     expect(describeRelay(relay(host)).reports).toContain("not report deliveries");
   }
+});
+
+test.each([
+  [
+    SES,
+    /sends to verified addresses only.*custom MAIL FROM/,
+    /feedback-smtp\.eu-west-1\.amazonses\.com/,
+  ],
+  ["email-smtp-fips.us-gov-west-1.amazonaws.com", /MAIL FROM/, /feedback-smtp\.us-gov-west-1\./],
+  ["smtp.postmarkapp.com", /account is approved.*Sender Signatures/, /CNAME to pm\.mtasv\.net/],
+  ["smtp.sendgrid.net", /Sender Identity/, /Domain Authentication/],
+  ["smtp.eu.mailgun.org", /five authorized recipients.*smtp\.eu\.mailgun\.org/, /SPF and DKIM/],
+  ["smtp-relay.brevo.com", /verified senders/, /records that it shows/],
+  ["in-v3.mailjet.com", /validated senders/, /SPF and DKIM/],
+  ["smtp.resend.com", /verified domains only/, /MX and SPF records of its return path/],
+  ["smtp.corp.example", /^$/, /^$/],
+])("%s needs something before the first mail, and records", (host, needs, records) => {
+  expect(describeRelay(relay(host))).toMatchObject({
+    needs: expect.stringMatching(needs),
+    records: expect.stringMatching(records),
+  });
 });
 
 test("only a relay that is not known passes our MAIL FROM on", () => {

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import net from "node:net";
-import type { Dispatch } from "../../../src/protocols/smtp/dispatch.ts";
-import { Pool, type PoolOptions } from "../../../src/protocols/smtp/pool.ts";
-import type { Destination } from "../../../src/protocols/smtp/session-group.ts";
+import { type Destination, Pool, type PoolOptions } from "../../../src/protocols/smtp/pool.ts";
 import { Session } from "../../../src/protocols/smtp/session.ts";
+import { TAIL_ROOM } from "../../../src/protocols/mime/tail-room.ts";
+import type { MailObject } from "../../../src/protocols/smtp/stream.ts";
 import { DEFAULT_TIMEOUTS } from "../../../src/protocols/smtp/timeouts.ts";
 import {
   type Action,
@@ -36,7 +36,7 @@ function to(port: number): Destination {
   return { key: String(port), connect: () => new Session(options) };
 }
 
-function mail(number: number): Dispatch {
+function mail(number: number): MailObject {
   return {
     envelope: { from: "a@example.com", to: `${number}@example.net` },
     message: Buffer.from(`Subject: ${number}\r\n\r\nmail ${number}\r\n`),
@@ -98,6 +98,26 @@ describe("mails that follow each other on one session", () => {
     expect(server.chunks()).toBe(22);
   });
 
+  test("arrive unchanged if their commands are written into the room after a message", async () => {
+    const server = await startScript();
+    closers.push(() => server.close());
+    const sessions = pool();
+    const texts = [1, 2, 3, 4].map((n) => `Subject: ${n}\r\n\r\n${"line\r\n".repeat(n)}`);
+    // A large message is sent in blocks.
+    texts.push(`Subject: 5\r\n\r\n${"line\r\n".repeat(50_000)}`, "Subject: 6\r\n\r\n");
+    const mails = texts.map((text, i): MailObject => {
+      const buffer = Buffer.alloc(text.length + TAIL_ROOM);
+      const message = buffer.subarray(0, buffer.write(text));
+      // The commands for the third address do not fit into the room.
+      const to = `${"x".repeat(i === 2 ? TAIL_ROOM : 1)}@example.net`;
+      return { envelope: { from: "a@example.com", to }, message, hasTailRoom: true };
+    });
+    const ends = await Promise.all(mails.map((each) => sessions.deliver(to(server.port), each)));
+    expect(ends.map(({ delivery }) => delivery.kind)).toEqual(texts.map(() => "accepted"));
+    expect(server.bodies).toEqual(texts.map((text) => `${text}.\r\n`));
+    expect(server.transcripts.length).toBe(1);
+  });
+
   test("are sent one by one if the server offers no PIPELINING", async () => {
     const server = await startScript({ extensions: ["8BITMIME"] });
     closers.push(() => server.close());
@@ -130,17 +150,14 @@ describe("mails that follow each other on one session", () => {
     const server = await startScript();
     closers.push(() => server.close());
     const sessions = pool();
-    const withdrawn: Dispatch = {
-      ...mail(2),
-      whenAllowed: (_, refuse) => refuse(new Error("withdrawn")),
-    };
+    const withdrawn: MailObject = { ...mail(2), begin: () => false };
     const first = sessions.deliver(to(server.port), mail(1));
     const second = sessions
       .deliver(to(server.port), withdrawn)
       .catch((error: Error) => error.message);
     const third = sessions.deliver(to(server.port), mail(3));
     expect((await first).delivery.kind).toBe("accepted");
-    expect(await second).toBe("withdrawn");
+    expect(await second).toBe("the mail was withdrawn before its transaction");
     expect((await third).delivery.kind).toBe("accepted");
     expect(numbersOf(server.bodies)).toEqual([1, 3]);
   });

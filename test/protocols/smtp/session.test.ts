@@ -1,13 +1,12 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import type { Dispatch } from "../../../src/protocols/smtp/dispatch.ts";
 import type { Conversation } from "../../../src/protocols/smtp/conversation.ts";
 import type { Failure } from "../../../src/protocols/smtp/failure.ts";
-import { Place } from "../../../src/protocols/smtp/place.ts";
 import { Session, type SessionOptions } from "../../../src/protocols/smtp/session.ts";
+import type { MailObject } from "../../../src/protocols/smtp/stream.ts";
 import { manualClock } from "../../support/clock.ts";
-import { settleEventLoop } from "../../support/eventually.ts";
+import { settleEventLoop, waitUntil } from "../../support/eventually.ts";
 import { passSilence } from "../../support/silence.ts";
-import { transact } from "../../support/smtp-transact.ts";
+import { streamOf, transact } from "../../support/smtp-transact.ts";
 import { startScript, type ScriptOptions } from "../../support/smtp-script.ts";
 import { startSink, type SinkOptions } from "../../support/smtp-sink.ts";
 
@@ -51,7 +50,7 @@ async function opened(port: number, options: Partial<SessionOptions> = {}): Prom
   return created;
 }
 
-function mail(message: string | Uint8Array = "Subject: a\r\n\r\nb\r\n"): Dispatch {
+function mail(message: string | Uint8Array = "Subject: a\r\n\r\nb\r\n"): MailObject {
   const bytes = typeof message === "string" ? Buffer.from(message) : message;
   return { envelope: { from: "a@example.com", to: "b@example.net" }, message: bytes };
 }
@@ -83,15 +82,15 @@ describe("opening a session", () => {
       enhanced: null,
       text: expect.stringContaining("PIPELINING"),
     });
-    expect(client.extensions).toMatchObject({ pipelining: true, maxSizeBytes: 50_000_000 });
+    expect(streamOf(client).stream.isPipelined).toBe(true);
   });
 
   test.each([500, 502, 504])("falls back to HELO after %i", async (code) => {
     const server = await scripted({ script: { ehlo: { code } } });
     const client = await opened(server.port);
     expect(server.transcripts[0]).toEqual(["EHLO client.test", "HELO client.test"]);
-    expect(client.extensions.pipelining).toBe(false);
-    expect((await transact(new Place(client), mail())).delivery.kind).toBe("accepted");
+    expect(streamOf(client).stream.isPipelined).toBe(false);
+    expect((await transact(client, mail())).delivery.kind).toBe("accepted");
   });
 
   test.each([421, 450, 501, 550, 554])("does not fall back to HELO after %i", async (code) => {
@@ -230,7 +229,7 @@ describe("opening a session", () => {
   test("shares the watchdog with the first mail", async () => {
     const server = await scripted({ script: { greeting: "trickle", mail: "hang" } });
     const client = await opened(server.port, { timeouts: { totalMs: 200 } });
-    const sending = transact(new Place(client), mail());
+    const sending = transact(client, mail());
     await passSilence(clock, server, { ms: 200 });
     expect((await sending).delivery).toMatchObject({
       kind: "broken",
@@ -255,7 +254,7 @@ describe("sending a mail", () => {
   test.each([true, false])("ends in acceptance, pipelining %p", async (pipelining) => {
     const server = await sink({ pipelining });
     const client = await opened(server.port);
-    const { delivery, conversation } = await transact(new Place(client), mail("a\r\n"));
+    const { delivery, conversation } = await transact(client, mail("a\r\n"));
     expect(delivery).toMatchObject({ kind: "accepted", reply: { code: 250, enhanced: "2.0.0" } });
     expect(stepsOf(conversation).slice(3)).toEqual(["mail 250", "rcpt 250", "data 354", "dot 250"]);
     expect(conversation.steps.slice(3).map(({ command }) => command)).toEqual([
@@ -275,7 +274,7 @@ describe("sending a mail", () => {
     ] as const) {
       const server = await scripted({ extensions, script: { mail: "hang" } });
       const client = await opened(server.port, { timeouts: { commandMs: 150 } });
-      const sending = transact(new Place(client), mail());
+      const sending = transact(client, mail());
       await passSilence(clock, server, { ms: 150 });
       await sending;
       // The server stops reading lines at MAIL, so the size of the write shows the commands in it.
@@ -287,12 +286,12 @@ describe("sending a mail", () => {
   test("reuses the session for further mails", async () => {
     const server = await sink();
     const client = await opened(server.port);
-    await transact(new Place(client), mail("1\r\n"));
-    const { conversation } = await transact(new Place(client), mail("2\r\n"));
+    await transact(client, mail("1\r\n"));
+    const { conversation } = await transact(client, mail("2\r\n"));
     expect(conversation.reused).toBe(true);
     expect(stepsOf(conversation)).toEqual(["mail 250", "rcpt 250", "data 354", "dot 250"]);
     expect(server.counts).toEqual({ messages: 2, connections: 1 });
-    expect(client.messages).toBe(2);
+    expect(streamOf(client).stream.messages).toBe(2);
   });
 
   test.each(["\r\n.\r\n.\r\n..\r\nend", ".", ".\r\n", "a\r\n.", "", "a\n.\r\nb\r\n", "x\r\n.\r\n"])(
@@ -300,13 +299,13 @@ describe("sending a mail", () => {
     async (text) => {
       const server = await sink();
       const client = await opened(server.port);
-      expect((await transact(new Place(client), mail(text))).delivery.kind).toBe("accepted");
+      expect((await transact(client, mail(text))).delivery.kind).toBe("accepted");
       const expected = text === "" || text.endsWith("\r\n") ? text : `${text}\r\n`;
       // A dot after a bare LF is doubled for safety; composed messages have no bare LF.
       const doubled = expected.replace("a\n.", "a\n..");
       expect(Buffer.from(server.messages[0]?.data ?? []).toString()).toBe(doubled);
       // The session is still synchronised.
-      expect((await transact(new Place(client), mail("next\r\n"))).delivery.kind).toBe("accepted");
+      expect((await transact(client, mail("next\r\n"))).delivery.kind).toBe("accepted");
     },
   );
 
@@ -319,31 +318,31 @@ describe("sending a mail", () => {
     );
     const message = Buffer.from(`${lines.join("\r\n")}\r\n`);
     expect(message.length).toBeGreaterThan(1_000_000);
-    expect((await transact(new Place(client), mail(message))).delivery.kind).toBe("accepted");
+    expect((await transact(client, mail(message))).delivery.kind).toBe("accepted");
     expect(Buffer.compare(Buffer.from(server.messages[0]?.data ?? []), message)).toBe(0);
   });
 
   test("never sends DATA for a message larger than announced", async () => {
     const server = await scripted({ extensions: ["SIZE 10", "PIPELINING"] });
     const client = await opened(server.port);
-    const { delivery } = await transact(new Place(client), mail("more than ten octets"));
+    const { delivery } = await transact(client, mail("more than ten octets"));
     expect(delivery).toMatchObject({ kind: "unsendable", enhanced: "5.3.4" });
     expect(server.transcripts[0]).toEqual(["EHLO client.test"]);
-    expect((await transact(new Place(client), mail("short\r\n"))).delivery.kind).toBe("accepted");
+    expect((await transact(client, mail("short\r\n"))).delivery.kind).toBe("accepted");
   });
 
   test("uses SMTPUTF8 only if it is needed", async () => {
     const server = await sink();
     const client = await opened(server.port);
     const envelope = { from: "a@example.com", to: "jürgen@example.net" };
-    const { conversation } = await transact(new Place(client), { ...mail("a\r\n"), envelope });
+    const { conversation } = await transact(client, { ...mail("a\r\n"), envelope });
     expect(conversation.steps[3]?.command).toBe("MAIL FROM:<a@example.com> SIZE=3 SMTPUTF8");
     expect(server.messages[0]?.to).toEqual(["jürgen@example.net"]);
   });
 
   test("limits the recorded text to 1,024 characters", async () => {
     const server = await scripted({ script: { dot: { code: 250, text: "x".repeat(3_000) } } });
-    const { conversation } = await transact(new Place(await opened(server.port)), mail());
+    const { conversation } = await transact(await opened(server.port), mail());
     expect(conversation.steps.at(-1)?.text.length).toBe(1_024);
   });
 });
@@ -362,18 +361,18 @@ describe("a refused mail", () => {
       script: { [step]: [{ code, text: "4.2.0 as told" }] },
     });
     const client = await opened(server.port);
-    const { delivery, conversation } = await transact(new Place(client), mail());
+    const { delivery, conversation } = await transact(client, mail());
     expect(delivery).toMatchObject({ kind: "refused", step, reply: { code } });
     expect(stepsOf(conversation).at(-1)).toBe("rset 250");
     expect(conversation.steps.find((entry) => entry.step === step)?.code).toBe(code);
-    expect((await transact(new Place(client), mail())).delivery.kind).toBe("accepted");
+    expect((await transact(client, mail())).delivery.kind).toBe("accepted");
   });
 
   test("is ended with a single dot if DATA was accepted nevertheless (RFC 2920)", async () => {
     const script = { rcpt: [{ code: 550 }], data: [{ code: 354 }] };
     const server = await scripted({ script });
     const client = await opened(server.port);
-    const { delivery, conversation } = await transact(new Place(client), mail("secret\r\n"));
+    const { delivery, conversation } = await transact(client, mail("secret\r\n"));
     expect(delivery).toMatchObject({ kind: "refused", step: "rcpt", reply: { code: 550 } });
     expect(stepsOf(conversation).slice(3)).toEqual([
       "mail 250",
@@ -383,7 +382,7 @@ describe("a refused mail", () => {
       "rset 250",
     ]);
     expect(server.bodies).toEqual([".\r\n"]);
-    expect((await transact(new Place(client), mail())).delivery.kind).toBe("accepted");
+    expect((await transact(client, mail())).delivery.kind).toBe("accepted");
   });
 
   test("stays refused if the single dot is not answered", async () => {
@@ -392,7 +391,7 @@ describe("a refused mail", () => {
       script: { ...script, mail: [...script.mail], data: [...script.data] },
     });
     const client = await opened(server.port);
-    const { delivery } = await transact(new Place(client), mail());
+    const { delivery } = await transact(client, mail());
     expect(delivery).toMatchObject({ kind: "refused", step: "mail" });
     expect(client.isUsable).toBe(false);
   });
@@ -400,7 +399,7 @@ describe("a refused mail", () => {
   test.each(steps)("with 421 at %s ends the session", async (step) => {
     const server = await scripted({ script: { [step]: "closing" } });
     const client = await opened(server.port);
-    const { delivery } = await transact(new Place(client), mail());
+    const { delivery } = await transact(client, mail());
     expect(delivery).toMatchObject({
       kind: "refused",
       step,
@@ -413,7 +412,7 @@ describe("a refused mail", () => {
     const body = { code: 552, text: "5.3.4 Too much" };
     const server = await scripted({ script: { body } });
     const client = await opened(server.port);
-    const { delivery } = await transact(new Place(client), mail(Buffer.alloc(8_000_000, "x")));
+    const { delivery } = await transact(client, mail(Buffer.alloc(8_000_000, "x")));
     expect(delivery).toMatchObject({ kind: "refused", step: "dot", reply: { enhanced: "5.3.4" } });
     expect(client.isUsable).toBe(false);
   });
@@ -423,7 +422,7 @@ describe("a session that breaks", () => {
   test("after the final dot records that its reply is missing", async () => {
     const server = await scripted({ script: { dot: "close" } });
     const client = await opened(server.port);
-    const { delivery, conversation } = await transact(new Place(client), mail());
+    const { delivery, conversation } = await transact(client, mail());
     expect(delivery).toMatchObject({ kind: "broken", isUnknown: true, failure: { step: "dot" } });
     expect(conversation.steps.at(-1)).toMatchObject({ step: "dot", command: ".", code: null });
   });
@@ -432,7 +431,7 @@ describe("a session that breaks", () => {
     const mailReply = { raw: "250 2.1.0 Ok\r\ngarbage\r\n" };
     const server = await scripted({ script: { mail: mailReply }, extensions: [] });
     const client = await opened(server.port);
-    const { delivery } = await transact(new Place(client), mail());
+    const { delivery } = await transact(client, mail());
     expect(delivery).toMatchObject({ kind: "broken", isUnknown: false, failure: { step: "rcpt" } });
   });
 
@@ -440,8 +439,55 @@ describe("a session that breaks", () => {
     const data = { raw: "354 Go ahead\r\n250 2.0.0 Taken\r\n" };
     const server = await scripted({ script: { data } });
     const client = await opened(server.port);
-    const { delivery } = await transact(new Place(client), mail());
+    const { delivery } = await transact(client, mail());
     expect(delivery).toMatchObject({ kind: "broken", isUnknown: false, failure: { step: "dot" } });
+    expect(server.bodies).toEqual([]);
+  });
+
+  test.each([
+    ["a small message, 2xx", { data: { raw: "354 Go ahead\r\n25" } }, 8, "0 Taken\r\n", "broken"],
+    ["a small message, 5xx", { data: { raw: "354 Go ahead\r\n55" } }, 8, "2 No\r\n", "refused"],
+    ["a large message, 2xx", { body: { raw: "25" } }, 8_000_000, "0 Taken\r\n", "broken"],
+    ["a large message, 5xx", { body: { raw: "55" } }, 8_000_000, "2 No\r\n", "refused"],
+  ] as const)("ends with a reply that has begun before the end of %s", async (...row) => {
+    const [, script, size, rest, kind] = row;
+    const server = await scripted({ script });
+    const client = await opened(server.port);
+    const sending = transact(client, mail(Buffer.alloc(size, "x")));
+    await waitUntil(() => server.transcripts[0]?.at(-1) === "DATA");
+    await settleEventLoop();
+    server.say(rest);
+    const { delivery } = await sending;
+    expect(delivery.kind).toBe(kind);
+    expect(delivery).not.toMatchObject({ isUnknown: true });
+    expect(server.bodies).toEqual([]);
+    expect(client.isUsable).toBe(false);
+  });
+
+  test("waits for the rest of such a reply as long as for one to a command", async () => {
+    const server = await scripted({ script: { data: { raw: "354 Go ahead\r\n25" } } });
+    const client = await opened(server.port, { timeouts: { commandMs: 70 } });
+    const sending = transact(client, mail());
+    await waitUntil(() => server.transcripts[0]?.at(-1) === "DATA");
+    await settleEventLoop();
+    clock.advance(70);
+    expect((await sending).delivery).toMatchObject({
+      kind: "broken",
+      isUnknown: false,
+      failure: { step: "dot", cause: { kind: "timeout", message: "no answer within 0.07 s" } },
+    });
+    expect(server.bodies).toEqual([]);
+  });
+
+  test("because of invalid data after the reply to DATA sends no message", async () => {
+    const server = await scripted({ script: { data: { raw: "354 Go ahead\r\nwhat?\r\n" } } });
+    const client = await opened(server.port);
+    const { delivery } = await transact(client, mail());
+    expect(delivery).toMatchObject({
+      kind: "broken",
+      isUnknown: false,
+      failure: { step: "dot", cause: { kind: "protocol" } },
+    });
     expect(server.bodies).toEqual([]);
   });
 
@@ -453,7 +499,7 @@ describe("a session that breaks", () => {
   ] as const)("at %s with %i is not synchronised", async (step, code) => {
     const server = await scripted({ script: { [step]: { code } }, extensions: [] });
     const client = await opened(server.port);
-    const { delivery } = await transact(new Place(client), mail());
+    const { delivery } = await transact(client, mail());
     expect(delivery).toMatchObject({
       kind: "broken",
       isUnknown: step === "dot",
@@ -467,12 +513,9 @@ describe("a session that breaks", () => {
     async (how) => {
       const server = await scripted();
       const client = await opened(server.port);
-      await transact(new Place(client), mail());
-      const lost = new Promise<void>((resolve) => {
-        client.onLost = resolve;
-      });
+      await transact(client, mail());
       server[how]("421 4.4.2 Idle too long\r\n");
-      await lost;
+      await streamOf(client).lost;
       expect(client.isUsable).toBe(false);
     },
   );
@@ -480,17 +523,8 @@ describe("a session that breaks", () => {
   test("is not used again after an unexpected reply", async () => {
     const dot = { raw: "250 2.0.0 Taken\r\n250 2.0.0 Taken\r\n" };
     const client = await opened((await scripted({ script: { dot } })).port);
-    expect((await transact(new Place(client), mail())).delivery.kind).toBe("accepted");
+    expect((await transact(client, mail())).delivery.kind).toBe("accepted");
     expect(client.isUsable).toBe(false);
-  });
-
-  test("returns every further mail unsent", async () => {
-    const server = await scripted({ script: { dot: "close" } });
-    const client = await opened(server.port);
-    await transact(new Place(client), mail());
-    const { delivery, conversation } = await transact(new Place(client), mail());
-    expect(delivery).toMatchObject({ kind: "broken", isUnknown: false, failure: { step: "mail" } });
-    expect(conversation.reused).toBe(true);
   });
 });
 
@@ -498,7 +532,7 @@ describe("quitting", () => {
   test("sends QUIT and closes", async () => {
     const server = await scripted();
     const client = await opened(server.port);
-    const { conversation } = await transact(new Place(client), mail());
+    const { conversation } = await transact(client, mail());
     const before = conversation.steps.length;
     await client.quit();
     expect(server.transcripts[0]?.at(-1)).toBe("QUIT");

@@ -1,13 +1,12 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
-import type { Dispatch } from "../../../src/protocols/smtp/dispatch.ts";
 import type { Conversation } from "../../../src/protocols/smtp/conversation.ts";
 import { describeFailure, type Failure } from "../../../src/protocols/smtp/failure.ts";
-import { Place } from "../../../src/protocols/smtp/place.ts";
 import { Session, type SessionOptions } from "../../../src/protocols/smtp/session.ts";
+import type { MailObject } from "../../../src/protocols/smtp/stream.ts";
 import { manualClock } from "../../support/clock.ts";
 import { passSilence } from "../../support/silence.ts";
-import { transact } from "../../support/smtp-transact.ts";
+import { streamOf, transact } from "../../support/smtp-transact.ts";
 import { startScript, type ScriptOptions } from "../../support/smtp-script.ts";
 import { portOf } from "../../support/smtp-sink.ts";
 import { makeCertificate } from "../../support/tls.ts";
@@ -76,7 +75,7 @@ function session(port: number, options: Partial<SessionOptions> = {}): Session {
   return created;
 }
 
-function mail(text = "Subject: a\r\n\r\n.b\r\n"): Dispatch {
+function mail(text = "Subject: a\r\n\r\n.b\r\n"): MailObject {
   const envelope = { from: "a@example.com", to: "b@example.net" };
   return { envelope, message: Buffer.from(text) };
 }
@@ -119,7 +118,7 @@ describe("TLS with a real server", () => {
     expect(client.conversation.tls).toMatchObject({ verified: true });
     expect(client.conversation.tls?.version).toMatch(/^TLSv1\.[23]$/);
     expect(client.conversation.tls?.cipher).not.toBe("");
-    expect((await transact(new Place(client), mail())).delivery.kind).toBe("accepted");
+    expect((await transact(client, mail())).delivery.kind).toBe("accepted");
     expect(server.received).toEqual(["Subject: a\r\n\r\n.b\r\n"]);
   });
 
@@ -129,9 +128,9 @@ describe("TLS with a real server", () => {
     expect(await client.open()).toBeNull();
     expect(stepsOf(client.conversation)).toEqual(["connect", "tls", "greeting 220", "ehlo 250"]);
     const big = `${"x".repeat(76)}\r\n`.repeat(20_000);
-    expect((await transact(new Place(client), mail(big))).delivery.kind).toBe("accepted");
+    expect((await transact(client, mail(big))).delivery.kind).toBe("accepted");
     expect(server.received[0] === big).toBe(true);
-    expect((await transact(new Place(client), mail())).conversation).toMatchObject({
+    expect((await transact(client, mail())).conversation).toMatchObject({
       reused: true,
       tls: { verified: true },
     });
@@ -274,7 +273,10 @@ describe("STARTTLS", () => {
     const server = await scripted({ tls: CERTIFICATE, extensions: ["SIZE 1000"], script });
     const client = session(server.port);
     expect(await client.open()).toBeNull();
-    expect(client.extensions).toMatchObject({ pipelining: false, maxSizeBytes: 1_000 });
+    expect(streamOf(client).stream.isPipelined).toBe(false);
+    const octets = (count: number) => mail("x".repeat(count));
+    expect((await transact(client, octets(1_001))).delivery.kind).toBe("unsendable");
+    expect((await transact(client, octets(1_000))).delivery.kind).toBe("accepted");
   });
 
   test("followed by text instead of a handshake is a TLS fault", async () => {
@@ -313,7 +315,7 @@ describe("AUTH with a real server", () => {
     expect(auth.at(-1)?.code).toBe(235);
     expect(auth[0]?.command).toBe(`AUTH ${method}`);
     expectNoSecrets(client.conversation);
-    expect((await transact(new Place(client), mail())).delivery.kind).toBe("accepted");
+    expect((await transact(client, mail())).delivery.kind).toBe("accepted");
   });
 
   test.each(["PLAIN", "LOGIN"])("%s that is refused ends the session", async (method) => {

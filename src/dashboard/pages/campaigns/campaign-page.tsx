@@ -16,9 +16,10 @@ import { CampaignActions } from "./actions.tsx";
 import { Countdown } from "./editor/countdown.tsx";
 import { ownZone, zonedText } from "./editor/zone-time.ts";
 import { EmailTab } from "./email-tab.tsx";
+import { statusWithOrigin } from "./imported.ts";
 import { RecipientsTab } from "./recipients-tab.tsx";
 import { ReportTab } from "./report-tab.tsx";
-import { type CampaignSearch, readCampaignSearch, CAMPAIGN_TABS, campaignTabOf } from "./search.ts";
+import { type CampaignSearch, readCampaignSearch, campaignTabs, campaignTabOf } from "./search.ts";
 import { useCampaign, useCampaignStats } from "./use-campaign.ts";
 
 const route = getRouteApi("/user/p/$project/campaigns/$campaign");
@@ -49,15 +50,16 @@ function CampaignReport() {
   const campaign = useCampaign(id);
   const stats = useCampaignStats(id);
   const isSlow = useDelayed(campaign.isPending);
-  const tab = campaignTabOf(search);
   const { data } = campaign;
+  const tabs = data === undefined ? [] : campaignTabs(data);
+  const tab = campaignTabOf(search, tabs);
   const change = (next: CampaignSearch) =>
     void navigate({ search: readCampaignSearch({ ...search, ...next }), replace: true });
   return (
     <Page
       title={data?.name ?? "Campaign"}
       isFixed={tab === "recipients"}
-      badge={data !== undefined && <Status value={data.status} />}
+      badge={data !== undefined && <Status value={statusWithOrigin(data)} />}
       back={
         <Link to="/p/$project/campaigns" params={{ project }} className="page-back">
           <BackLabel>Campaigns</BackLabel>
@@ -68,7 +70,7 @@ function CampaignReport() {
       tabs={
         data !== undefined && (
           <PageTabs label="Parts of the campaign">
-            {CAMPAIGN_TABS.map(({ key, label }) => (
+            {tabs.map(({ key, label }) => (
               <TabLink key={key} tab={key} current={tab}>
                 {label}
               </TabLink>
@@ -125,6 +127,14 @@ function Dates({ campaign }: { campaign: Campaign }) {
         {scheduledAt !== null && zone !== null && zone !== RECIPIENT && zone !== ownZone() && (
           <>, which is {zonedText(Date.parse(scheduledAt), zone)}</>
         )}
+      </>
+    );
+  }
+  if (campaign.imported !== null) {
+    const { source, sentAt } = campaign.imported;
+    return (
+      <>
+        Sent by {source} {sentAt !== null && <Time at={sentAt} />}
       </>
     );
   }

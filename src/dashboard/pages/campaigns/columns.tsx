@@ -7,6 +7,7 @@ import { Status } from "../../ui/status.tsx";
 import { PlannedTime, Time } from "../../ui/time.tsx";
 import { audienceText } from "./audience-text.ts";
 import { countText } from "../overview/figures.ts";
+import { statusWithOrigin } from "./imported.ts";
 import { barOf, percentText } from "./numbers.ts";
 
 export const CAMPAIGN_COLUMNS: readonly Column<CampaignSummary>[] = [
@@ -20,14 +21,14 @@ export const CAMPAIGN_COLUMNS: readonly Column<CampaignSummary>[] = [
     key: "status",
     title: "Status",
     width: "126px",
-    render: ({ status }) => <Status value={status} />,
+    render: (campaign) => <Status value={statusWithOrigin(campaign)} />,
   },
   {
     key: "audience",
     title: "Audience",
     render: (campaign) => (
-      <span className="muted" title={audienceText(campaign)}>
-        {audienceText(campaign)}
+      <span className="muted" title={originOrAudience(campaign)}>
+        {originOrAudience(campaign)}
       </span>
     ),
   },
@@ -42,7 +43,7 @@ export const CAMPAIGN_COLUMNS: readonly Column<CampaignSummary>[] = [
     title: "Sent",
     width: "166px",
     isFigure: true,
-    render: (campaign) => sentText(campaign) ?? <span className="muted">–</span>,
+    render: (campaign) => sentText(campaign) ?? <ForeignCount imported={campaign.imported} />,
   },
   {
     key: "opened",
@@ -86,6 +87,7 @@ export const CAMPAIGN_CSV = columnsOf<CampaignSummary>([
   "bounced",
   "complained",
   "unsubscribed",
+  "imported",
 ]);
 
 /** The two lines of a row on phones. */
@@ -95,12 +97,12 @@ export const campaignLines = (campaign: CampaignSummary) => ({
       <bdi className="cut" title={campaign.name}>
         {campaign.name}
       </bdi>
-      <Status value={campaign.status} />
+      <Status value={statusWithOrigin(campaign)} />
     </span>
   ),
   second: (
     <span className="line">
-      <span className="cut">{resultText(campaign) ?? audienceText(campaign)}</span>
+      <span className="cut">{resultText(campaign) ?? originOrAudience(campaign)}</span>
       <CampaignDate {...campaign} />
     </span>
   ),
@@ -117,6 +119,25 @@ function Bar({ campaign }: { campaign: CampaignSummary }) {
       {part("sent", sent)}
       {part("opened", opened)}
       {part("clicked", clicked)}
+    </span>
+  );
+}
+
+/** "Imported from listmonk" for a campaign that this server did not send, else its audience. */
+function originOrAudience(campaign: CampaignSummary): string {
+  const { imported } = campaign;
+  return imported === null ? audienceText(campaign) : `Imported from ${imported.source}`;
+}
+
+/** The mails that another product has sent or delivered, apart from those of this server. */
+function ForeignCount({ imported }: Pick<CampaignSummary, "imported">) {
+  const { sent = null, delivered = null } = imported?.counts ?? {};
+  const count = sent ?? delivered;
+  if (imported === null || count === null) return <span className="muted">–</span>;
+  const what = sent === null ? "Delivered, as counted by" : "Counted by";
+  return (
+    <span className="muted" title={`${what} ${imported.source}`}>
+      {countText(count)}
     </span>
   );
 }
@@ -139,15 +160,15 @@ function resultText(campaign: CampaignSummary): string | null {
     : `${text} sent, ${percentText(opened, sent)} opened, ${percentText(clicked, sent)} clicked`;
 }
 
-/** The next start, the start, or the creation of a campaign that was never sent. */
+/** The next start, the start, or the creation of a campaign that was never sent here. */
 function CampaignDate(
-  props: Pick<CampaignSummary, "status" | "scheduledAt" | "startedAt" | "createdAt">,
+  props: Pick<CampaignSummary, "status" | "scheduledAt" | "startedAt" | "createdAt" | "imported">,
 ) {
-  const { status, scheduledAt, startedAt, createdAt } = props;
+  const { status, scheduledAt, startedAt, createdAt, imported } = props;
   if (status === "SCHEDULED") return <PlannedTime at={scheduledAt} isPlain />;
   return (
     <span className={startedAt === null ? "muted" : undefined}>
-      <Time at={startedAt ?? createdAt} isPlain />
+      <Time at={startedAt ?? imported?.sentAt ?? createdAt} isPlain />
     </span>
   );
 }

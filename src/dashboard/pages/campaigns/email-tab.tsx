@@ -13,25 +13,31 @@ export function EmailTab(props: {
   onChange: (next: CampaignSearch) => void;
 }) {
   const { campaign, search, onChange } = props;
-  const { from, fromName, replyTo, rate, audienceType, segmentId } = campaign;
+  const { from, fromName, replyTo, rate, audienceType, segmentId, imported } = campaign;
   const segmentName = useSegmentName(segmentId);
   return (
     <div className="campaign">
       <section className="card campaign-facts">
         <Fields>
-          <Field label="From">{fromName === null ? from : `${fromName} <${from}>`}</Field>
-          <Field label="Replies go to">{replyTo ?? from}</Field>
-          <Field label="Audience">{audienceText({ audienceType, segmentName })}</Field>
+          <Field label="From">{fromName === null ? from || "–" : `${fromName} <${from}>`}</Field>
+          <Field label="Replies go to">{replyTo ?? (from || "–")}</Field>
+          {imported === null && (
+            <Field label="Audience">{audienceText({ audienceType, segmentName })}</Field>
+          )}
           {rate !== null && <Field label="Speed">{rateText(rate)}</Field>}
         </Fields>
       </section>
-      <ContactPreview
-        path={`/campaigns/${encodeURIComponent(campaign.id)}/preview`}
-        noun="campaign"
-        version={campaign.updatedAt}
-        contactId={search.as}
-        onContact={(as) => onChange({ as })}
-      />
+      {imported !== null && campaign.body === "" ? (
+        <p className="muted">{imported.source} did not give the body of this campaign.</p>
+      ) : (
+        <ContactPreview
+          path={`/campaigns/${encodeURIComponent(campaign.id)}/preview`}
+          noun="campaign"
+          version={campaign.updatedAt}
+          contactId={search.as}
+          onContact={(as) => onChange({ as })}
+        />
+      )}
     </div>
   );
 }

@@ -6,6 +6,7 @@ import type { CampaignStats } from "../../../modules/campaigns/results-model.ts"
 import { AudienceCard, OutcomesCard } from "./audience-card.tsx";
 import { ComparisonCard } from "./comparison-card.tsx";
 import { HoursCard } from "./hours-card.tsx";
+import { ImportedCard } from "./imported-card.tsx";
 import { LinksCard } from "./links-card.tsx";
 import { useDeliveriesKnown, useWhyUnknown } from "../../ui/relay.ts";
 import { countText, mailsThatLeft } from "../overview/figures.ts";
@@ -17,8 +18,9 @@ import type { TabProps } from "./tab-props.ts";
 
 export function ReportTab(props: TabProps) {
   const { campaign, stats } = props;
-  const { status, startedAt } = campaign;
+  const { status, startedAt, imported } = campaign;
   const isUnderWay = status === "SENDING" || status === "PAUSED";
+  if (imported !== null) return <ImportedCard imported={imported} />;
   if (startedAt === null) {
     return (
       <div className="campaign">

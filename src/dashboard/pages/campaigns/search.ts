@@ -1,6 +1,6 @@
 /** The search parameters of the list of campaigns and of the page of one campaign. */
 
-import type { RecipientQuery } from "../../../modules/campaigns/model.ts";
+import type { Campaign, RecipientQuery } from "../../../modules/campaigns/model.ts";
 import type { Query } from "../../api.ts";
 import { textsOf } from "../../ui/search-texts.ts";
 
@@ -43,15 +43,20 @@ export type CampaignSearch = { [Key in (typeof KEYS)[number]]?: string };
 export const readCampaignSearch = (given: Readonly<Record<string, unknown>>): CampaignSearch =>
   textsOf(given, KEYS);
 
-export const CAMPAIGN_TABS = [
+const TABS = [
   { key: "report", label: "Report" },
   { key: "recipients", label: "Recipients" },
   { key: "email", label: "Email" },
 ] as const;
-export type Tab = (typeof CAMPAIGN_TABS)[number]["key"];
+type TabItem = (typeof TABS)[number];
+export type Tab = TabItem["key"];
 
-export const campaignTabOf = ({ tab }: CampaignSearch): Tab =>
-  CAMPAIGN_TABS.find(({ key }) => key === tab)?.key ?? "report";
+/** A campaign of another product has no recipients here. */
+export const campaignTabs = ({ imported }: Pick<Campaign, "imported">): readonly TabItem[] =>
+  TABS.filter(({ key }) => imported === null || key !== "recipients");
+
+export const campaignTabOf = ({ tab }: CampaignSearch, tabs: readonly TabItem[]): Tab =>
+  tabs.find(({ key }) => key === tab)?.key ?? "report";
 
 type Filter = Pick<RecipientQuery, "action" | "status">;
 

@@ -41,14 +41,14 @@ export function useAudience(id: string, isEnabled: boolean) {
   });
 }
 
-/** The sent campaigns before this one, the newest first. */
+/** The campaigns that this server has sent before this one, the newest first. */
 export function useEarlier(id: string) {
   const project = useProject()?.id ?? null;
   return useQuery({
     queryKey: ["campaign-summaries", project, "before", id],
     queryFn: ({ signal }) =>
       api.get<ListPage<CampaignSummary>>("/campaigns/summaries", {
-        query: { before: id, status: "SENT", limit: EARLIER },
+        query: { before: id, status: "SENT", imported: false, limit: EARLIER },
         signal,
       }),
     select: ({ items }) => items.filter(({ sent }) => sent > 0),

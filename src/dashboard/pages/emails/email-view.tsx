@@ -17,6 +17,7 @@ import { recipientOf, shownStatus, subjectOf } from "./columns.tsx";
 import { HeadersTab } from "./headers-tab.tsx";
 import { Outcome } from "./outcome.tsx";
 import { PreviewTab } from "./preview-tab.tsx";
+import { CancelMail } from "./cancel-mail.tsx";
 import { SendAgain } from "./send-again.tsx";
 import { RawTab, SourceTab } from "./source-tab.tsx";
 import { TextTab } from "./text-tab.tsx";
@@ -102,7 +103,8 @@ export function EmailTitle({ id }: { id: string }) {
 
 function Summary(props: { email: Email; names: EmailNames; onOpen: (id: string) => void }) {
   const { email, names, onOpen } = props;
-  const { id, contactId, from, source, createdAt, sentAt } = email;
+  const { id, contactId, from, addressees, source, tags, createdAt, scheduledAt, sentAt } = email;
+  const tagTexts = Object.entries(tags).map(([name, value]) => `${name}: ${value}`);
   const project = useProject()?.id ?? "";
   const origin = originOf(email, names);
   return (
@@ -116,6 +118,9 @@ function Summary(props: { email: Email; names: EmailNames; onOpen: (id: string) 
           )}
         </Field>
         <Field label="From">{from}</Field>
+        {addressees !== null && addressees.cc.length > 0 && (
+          <Field label="Cc">{addressees.cc.join(", ")}</Field>
+        )}
         <Field label="Created">
           <Time at={createdAt} />
         </Field>
@@ -131,11 +136,18 @@ function Summary(props: { email: Email; names: EmailNames; onOpen: (id: string) 
             </>
           )}
         </Field>
+        {scheduledAt !== null && (
+          <Field label="Scheduled">
+            <Time at={scheduledAt} as="due" />
+          </Field>
+        )}
+        {tagTexts.length > 0 && <Field label="Tags">{tagTexts.join(", ")}</Field>}
         <Field label="Id">
           <CopyText value={id} label="Copy the id" />
         </Field>
       </Fields>
       <SendAgain email={email} onSent={onOpen} />
+      <CancelMail email={email} />
     </div>
   );
 }

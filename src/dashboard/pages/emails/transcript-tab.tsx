@@ -72,17 +72,21 @@ function AttemptView({ attempt, isExplained }: { attempt: Attempt; isExplained: 
   );
 }
 
-/** A bounce or a complaint that another server sent after it had accepted the mail. */
+const REPORT_STATES = {
+  BOUNCE: { tone: "failed", word: "Bounce" },
+  COMPLAINT: { tone: "complained", word: "Complaint" },
+  DELIVERY: { tone: "good", word: "Delivery" },
+} as const;
+
+/** What another server reported after it had accepted the mail. */
 function ReportView({ report }: { report: EmailReport }) {
   const { kind, receivedAt, class: cause, reportingMta, excerpt } = report;
-  const isBounce = kind === "BOUNCE";
+  const { tone, word } = REPORT_STATES[kind];
   return (
     <section className="attempt" aria-label="Report">
       <header className="attempt-head">
         <h3>Report</h3>
-        <Status tone={isBounce ? "failed" : "complained"}>
-          {isBounce ? "Bounce" : "Complaint"}
-        </Status>
+        <Status tone={tone}>{word}</Status>
         <span className="muted small attempt-time">{exactTime(new Date(receivedAt))}</span>
       </header>
       <p className="attempt-text">

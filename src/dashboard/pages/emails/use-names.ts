@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { api, type ListPage } from "../../api.ts";
+import { api, type ListPage, type Query } from "../../api.ts";
 import { useProject } from "../../state.ts";
 
 type Named = { id: string; name: string };
@@ -12,11 +12,12 @@ const LOADED = 50;
 const STALE_MS = 300_000;
 
 /** The newest ones; older ones are shown without a name. */
-function useNamesOf(noun: string, path: string): Names {
+function useNamesOf(noun: string, path: string, filter: Query = {}): Names {
   const project = useProject()?.id ?? null;
   const { data } = useQuery({
     queryKey: [`${noun}-names`, project],
-    queryFn: ({ signal }) => api.get<ListPage<Named>>(path, { query: { limit: LOADED }, signal }),
+    queryFn: ({ signal }) =>
+      api.get<ListPage<Named>>(path, { query: { ...filter, limit: LOADED }, signal }),
     staleTime: STALE_MS,
     select: ({ items }) => items,
   });
@@ -26,6 +27,6 @@ function useNamesOf(noun: string, path: string): Names {
 export type EmailNames = { campaigns: Names; templates: Names };
 
 export const useNames = (): EmailNames => ({
-  campaigns: useNamesOf("campaigns", "/campaigns/summaries"),
+  campaigns: useNamesOf("campaigns", "/campaigns/summaries", { imported: false }),
   templates: useNamesOf("templates", "/templates"),
 });

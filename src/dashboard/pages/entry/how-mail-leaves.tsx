@@ -46,7 +46,8 @@ export function HowMailLeaves() {
       </p>
       {relay !== null && (
         <ul className="rows findings">
-          {relayFacts(relay).map(([label, text]) => (
+          {/* The findings say what it needs. */}
+          {relayFacts({ ...relay, needs: "" }).map(([label, text]) => (
             <li key={label}>
               <div className="rows-text">
                 <strong>{label}</strong> {text}

@@ -5,6 +5,10 @@ import type { ApiKey } from "../../../modules/keys.ts";
 import type { Column } from "../../ui/data-table.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
+import { accessWord, requestsOf } from "./access.ts";
+
+const number = new Intl.NumberFormat();
+const date = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 
 export type KeyState = "ACTIVE" | "EXPIRED" | "REVOKED";
 
@@ -13,7 +17,7 @@ export function keyState({ revokedAt, expiresAt }: ApiKey, nowMs: number): KeySt
   return expiresAt !== null && Date.parse(expiresAt) <= nowMs ? "EXPIRED" : "ACTIVE";
 }
 
-const PREFIXES = { SECRET: "sk_", PUBLIC: "pk_" } as const;
+const PREFIXES = { SECRET: "sk_", PUBLIC: "pk_", SMTP: "smtp_" } as const;
 
 /** The beginning and the end of a key; the rest is stored nowhere. */
 export const shortKey = ({ kind, last4 }: Pick<ApiKey, "kind" | "last4">): string =>
@@ -24,7 +28,7 @@ type Options = { nowMs: number; onRevoke: (key: ApiKey) => void };
 export function keyColumns(options: Options): Column<ApiKey>[] {
   return [
     { key: "name", title: "Name", render: (key) => <Name apiKey={key} /> },
-    { key: "kind", title: "Kind", width: "88px", render: ({ kind }) => kindWord(kind) },
+    { key: "access", title: "Access", width: "100px", render: accessWord },
     {
       key: "key",
       title: "Key",
@@ -40,8 +44,15 @@ export function keyColumns(options: Options): Column<ApiKey>[] {
     {
       key: "used",
       title: "Last used",
-      width: "116px",
+      width: "104px",
       render: ({ lastUsedAt }) => <LastUsed at={lastUsedAt} />,
+    },
+    {
+      key: "requests",
+      title: "30 days",
+      width: "84px",
+      isFigure: true,
+      render: (key) => <Requests apiKey={key} />,
     },
     {
       key: "expires",
@@ -50,15 +61,9 @@ export function keyColumns(options: Options): Column<ApiKey>[] {
       render: ({ expiresAt }) => <Expiry at={expiresAt} />,
     },
     {
-      key: "created",
-      title: "Created",
-      width: "112px",
-      render: ({ createdAt }) => <Time at={createdAt} isPlain />,
-    },
-    {
       key: "actions",
       title: "",
-      width: "120px",
+      width: "112px",
       isFigure: true,
       render: (key) => <Revoke apiKey={key} {...options} />,
     },
@@ -69,32 +74,52 @@ export function keyColumns(options: Options): Column<ApiKey>[] {
 export const keyLines = (options: Options) => (key: ApiKey) => ({
   first: (
     <span className="line">
-      <span className="cut">{key.name}</span>
+      <span className="cut">
+        <Name apiKey={key} />
+      </span>
       {keyState(key, options.nowMs) !== "ACTIVE" && <Status value={keyState(key, options.nowMs)} />}
     </span>
   ),
   second: (
     <span className="line">
       <span className="cut">
-        {kindWord(key.kind)} · <code>{shortKey(key)}</code> · <UsedOnPhone at={key.lastUsedAt} />
+        {accessWord(key)} · <code>{shortKey(key)}</code> · <UsedOnPhone at={key.lastUsedAt} />
       </span>
       <Revoke apiKey={key} {...options} />
     </span>
   ),
 });
 
-const kindWord = (kind: ApiKey["kind"]): string => (kind === "SECRET" ? "Secret" : "Public");
-
-function Name({ apiKey: { name, origins } }: { apiKey: ApiKey }) {
+function Name({ apiKey }: { apiKey: ApiKey }) {
+  const limits = limitsOf(apiKey);
   return (
-    <span title={name}>
-      <strong className="key-name">{name}</strong>
-      {origins.length > 0 && (
-        <span className="muted small" title={origins.join(", ")}>
+    <span title={`${apiKey.name}, created on ${date.format(new Date(apiKey.createdAt))}`}>
+      <strong className="key-name">{apiKey.name}</strong>
+      {limits.length > 0 && (
+        <span className="muted small" title={limits.join("; ")}>
           {" "}
-          only on {origins.map((origin) => origin.replace("https://", "")).join(", ")}
+          {limits.join("; ")}
         </span>
       )}
+    </span>
+  );
+}
+
+function limitsOf({ origins, domains, ipRanges }: ApiKey): string[] {
+  const sites = origins.map((origin) => origin.replace("https://", ""));
+  return [
+    ...(sites.length === 0 ? [] : [`only on ${sites.join(", ")}`]),
+    ...(domains.length === 0 ? [] : [`only as ${domains.join(", ")}`]),
+    ...(ipRanges.length === 0 ? [] : [`only from ${ipRanges.join(", ")}`]),
+  ];
+}
+
+/** The requests of the latest days; the title has the numbers of each day. */
+function Requests({ apiKey }: { apiKey: ApiKey }) {
+  const days = apiKey.usage.map(({ date, requests }) => `${date}: ${number.format(requests)}`);
+  return (
+    <span className={days.length === 0 ? "muted" : undefined} title={days.join("\n")}>
+      {number.format(requestsOf(apiKey))}
     </span>
   );
 }

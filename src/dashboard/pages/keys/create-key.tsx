@@ -1,13 +1,25 @@
 /** The dialog that creates an API key. Its second step shows the key, once. */
 
-import { Group, Radio, Select, Stack, Textarea, TextInput, type ModalProps } from "@mantine/core";
+import {
+  Group,
+  type ModalProps,
+  MultiSelect,
+  Radio,
+  Select,
+  Stack,
+  Textarea,
+  TextInput,
+} from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { CreatedApiKey } from "../../../modules/keys.ts";
 import { api } from "../../api.ts";
+import { useProject } from "../../state.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { DialogForm } from "../../ui/dialog-form.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
+import { useDomains } from "../domains/use-domains.ts";
+import { type Access, ACCESSES, isSending, kindAndScope } from "./access.ts";
 import { expiryChoices, expiryOf, NEVER, ON_A_DAY, todayText } from "./expiry.ts";
 import { NewKey } from "./new-key.tsx";
 
@@ -15,16 +27,27 @@ export type Created = CreatedApiKey;
 
 type Values = {
   name: string;
-  kind: "SECRET" | "PUBLIC";
+  access: Access;
   /** A value of `expiryChoices`. */
   expiresAt: string;
   /** For the choice of a day. */
   day: string;
   /** One origin per line. */
   origins: string;
+  domains: string[];
+  /** One address or range per line. */
+  ipRanges: string;
 };
 
-const INITIAL: Values = { name: "", kind: "SECRET", expiresAt: NEVER, day: "", origins: "" };
+const INITIAL: Values = {
+  name: "",
+  access: "SEND",
+  expiresAt: NEVER,
+  day: "",
+  origins: "",
+  domains: [],
+  ipRanges: "",
+};
 
 export function CreateKey({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   const [created, setCreated] = useState<Created | null>(null);
@@ -59,6 +82,7 @@ export function CreateKey({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
 
 function KeyForm(props: { onCreated: (key: Created) => void; onCancel: () => void }) {
   const client = useQueryClient();
+  const { data: domains = [] } = useDomains(useProject()?.id ?? "");
   const form = useApiForm({
     initial: INITIAL,
     submit: (values, idempotencyKey) =>
@@ -68,7 +92,7 @@ function KeyForm(props: { onCreated: (key: Created) => void; onCancel: () => voi
       await client.invalidateQueries({ queryKey: ["keys"] });
     },
   });
-  const { kind, expiresAt } = form.values;
+  const { access, expiresAt } = form.values;
   return (
     <DialogForm form={form} action="Create the key" onCancel={props.onCancel}>
       <TextInput
@@ -81,21 +105,23 @@ function KeyForm(props: { onCreated: (key: Created) => void; onCancel: () => voi
         data-autofocus
         {...form.field("name")}
       />
-      <Radio.Group label="Kind" {...form.field("kind")}>
-        <Stack gap="xs" mt={4}>
-          <Radio
-            value="SECRET"
-            label="Secret"
-            description="For your servers: it may do everything in this project, so keep it secret."
-          />
-          <Radio
-            value="PUBLIC"
-            label="Public"
-            description="For web pages and apps: it may only record events, so everyone may see it."
-          />
+      <Radio.Group label="What it may do" {...form.field("access")}>
+        <Stack gap={6} mt={4}>
+          {ACCESSES.map(({ value, label, description }) => (
+            <Radio key={value} value={value} label={label} description={description} />
+          ))}
         </Stack>
       </Radio.Group>
-      {kind === "PUBLIC" && (
+      {isSending(access) && domains.length > 0 && (
+        <MultiSelect
+          label="Sender domains"
+          placeholder={form.values.domains.length === 0 ? "All domains of the project" : ""}
+          data={domains.map(({ domain }) => domain)}
+          clearable
+          {...form.field("domains")}
+        />
+      )}
+      {access === "PUBLIC" ? (
         <Textarea
           label="Web sites"
           description="The origins that may use the key, one in each line. Empty: all web sites."
@@ -105,6 +131,16 @@ function KeyForm(props: { onCreated: (key: Created) => void; onCancel: () => voi
           maxRows={6}
           spellCheck={false}
           {...form.field("origins")}
+        />
+      ) : (
+        <Textarea
+          label="IP addresses"
+          placeholder="All; or 203.0.113.0/24, one in each line"
+          autosize
+          minRows={1}
+          maxRows={6}
+          spellCheck={false}
+          {...form.field("ipRanges")}
         />
       )}
       <Group align="flex-start" gap="xs">
@@ -131,12 +167,18 @@ function KeyForm(props: { onCreated: (key: Created) => void; onCancel: () => voi
   );
 }
 
-function bodyOf({ name, kind, expiresAt, day, origins }: Values) {
-  const sites = origins.split("\n").flatMap((line) => (line.trim() === "" ? [] : [line.trim()]));
+/** Fields that were filled for another choice are left out. */
+function bodyOf({ name, access, expiresAt, day, origins, domains, ipRanges }: Values) {
+  const isPublic = access === "PUBLIC";
   return {
     name: name.trim(),
-    kind,
+    ...kindAndScope(access),
     expiresAt: expiryOf(expiresAt, day, Date.now()),
-    ...(kind === "PUBLIC" && sites.length > 0 ? { origins: sites } : {}),
+    origins: isPublic ? linesIn(origins) : [],
+    domains: isSending(access) ? domains : [],
+    ipRanges: isPublic ? [] : linesIn(ipRanges),
   };
 }
+
+const linesIn = (text: string): string[] =>
+  text.split("\n").flatMap((line) => (line.trim() === "" ? [] : [line.trim()]));

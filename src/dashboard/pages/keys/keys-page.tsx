@@ -22,7 +22,7 @@ import { keyColumns, keyLines, shortKey } from "./columns.tsx";
 import { CreateKey } from "./create-key.tsx";
 import { keySamples } from "./samples.ts";
 
-const DESCRIPTION = "Your applications send a key with each request.";
+const DESCRIPTION = "Your applications send a key with each request. Give each its own.";
 
 export function KeysPage() {
   if (useMay("ADMIN")) return <Keys />;
@@ -109,7 +109,7 @@ function NoKeys({ action }: { action: ReactNode }) {
     >
       <Code
         label="A request with a key"
-        samples={keySamples({ kind: "SECRET", text: "sk_YOUR_KEY" }, mail)}
+        samples={keySamples({ kind: "SECRET", scope: "SEND", text: "sk_YOUR_KEY" }, mail)}
       />
     </Empty>
   );

@@ -17,10 +17,17 @@ export function NewKey(props: { created: Created; onCopied: () => void; onDone: 
         <>
           This is the only time that the key <strong>{created.name}</strong> is shown. Copy it to a
           safe place, such as a password manager or the secrets of your server.
+          {created.kind === "SMTP" &&
+            " This server takes mail over SMTP if it was started with --submission or --submissions."}
         </>
       }
     >
-      <Code label="The first request with the key" samples={keySamples(created, mail)} />
+      <Code
+        label={
+          created.kind === "SMTP" ? "Where the password belongs" : "The first request with the key"
+        }
+        samples={keySamples(created, mail)}
+      />
     </ShownOnce>
   );
 }

@@ -3,6 +3,7 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Domain } from "../../../modules/domains/model.ts";
+import type { ApiKey } from "../../../modules/keys.ts";
 import { useAppState, useMay, useProject } from "../../state.ts";
 import { Status } from "../../ui/status.tsx";
 import { useNow } from "../../ui/time.tsx";
@@ -74,11 +75,13 @@ function domainText({ domain, status }: Domain, isRequired: boolean): string {
     : `The DKIM record of ${domain} was not found in the DNS yet.`;
 }
 
+const maySend = ({ scope }: ApiKey): boolean => scope === "SEND" || scope === "EVERYTHING";
+
 function KeyStep({ project }: { project: string }) {
   const mayManage = useMay("ADMIN");
   const keys = useKeys(mayManage);
   const nowMs = useNow();
-  const hasKey = keys?.some((key) => key.kind === "SECRET" && keyState(key, nowMs) === "ACTIVE");
+  const hasKey = keys?.some((key) => maySend(key) && keyState(key, nowMs) === "ACTIVE");
   return (
     <Step
       title="Create an API key"

@@ -65,8 +65,15 @@ export function useReferredNames(isNeeded: boolean): ReadonlyMap<string, string>
     queryFn: async ({ signal }) => {
       const query = { limit: NAMED };
       const lists = await Promise.all(
-        ["/segments", "/campaigns/summaries", "/templates"].map((path) =>
-          api.get<ListPage<{ id: string; name: string }>>(path, { query, signal }),
+        [
+          { path: "/segments" },
+          { path: "/campaigns/summaries", filter: { imported: false } },
+          { path: "/templates" },
+        ].map(({ path, filter = {} }) =>
+          api.get<ListPage<{ id: string; name: string }>>(path, {
+            query: { ...query, ...filter },
+            signal,
+          }),
         ),
       );
       return lists.flatMap(({ items }) => items.map(({ id, name }) => [id, name] as const));

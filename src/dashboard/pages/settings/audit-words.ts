@@ -16,7 +16,10 @@ const PHRASES: Readonly<Record<string, string>> = {
   restoreTemplateVersion: "Restored a version of a template",
   testCampaign: "Sent a test of a campaign",
   testTemplate: "Sent a test of a template",
+  testReportSource: "Tested the URL of a source of reports",
+  testReportMailbox: "Tested the login of a mailbox",
   testWebhook: "Sent a test to a webhook",
+  suppressList: "Suppressed a list of addresses",
   unsuppressAddress: "Removed an address from the suppressions",
   upsertContact: "Added or changed a contact",
   cancelAllExecutions: "Cancelled all executions of a workflow",
@@ -57,6 +60,10 @@ const NOUNS: Readonly<Record<string, string>> = {
   key: "API key",
   inboxe: "inbox",
   "inbound-route": "inbound route",
+  "report-mailbox": "mailbox of reports",
+  "report mailbox": "mailbox of reports",
+  "report-source": "source of reports",
+  "report source": "source of reports",
   view: "saved view",
 };
 
@@ -147,6 +154,7 @@ export const SUGGESTED_ACTIONS = [
   "importContacts",
   "importSuppressions",
   "suppressAddress",
+  "suppressList",
   "unsuppressAddress",
   "deleteReceivedMail",
 ] as const;

@@ -3,12 +3,14 @@
 import "./styles.ts";
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { RefreshCw, ServerOff } from "lucide-react";
 import type { Static } from "@sinclair/typebox";
 import { useState } from "react";
 import type { System } from "../../../modules/system/model.ts";
 import { api } from "../../api.ts";
-import { useAppState } from "../../state.ts";
+import { startProject, useAppState } from "../../state.ts";
+import { Confirm } from "../../ui/confirm.tsx";
 import { CopyText } from "../../ui/copy.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Field, Fields } from "../../ui/fields.tsx";
@@ -83,7 +85,8 @@ function SystemForOwner() {
         {(system) => (
           <div className="system">
             <Checks checks={system.checks} />
-            <Queue system={system} />
+            <Queue system={system} onReleased={() => void refetch()} />
+            <Backups backup={system.backup} onStarted={() => void refetch()} />
             <PausedSites sites={system.pausedSites} />
             <Server system={system} />
           </div>
@@ -115,7 +118,7 @@ function Checks({ checks }: { checks: SystemState["checks"] }) {
         )}
       </p>
       <ul className="system-findings">
-        {sortedFindings(findings).map(({ level, what, finding, fix }) => {
+        {sortedFindings(findings).map(({ level, what, finding, fix, page }) => {
           const [tone, word] = LEVELS[level];
           return (
             <li key={`${what} ${finding}`} className="system-finding">
@@ -127,7 +130,8 @@ function Checks({ checks }: { checks: SystemState["checks"] }) {
                 <p className="muted">{sentenceOf(finding)}</p>
                 {fix !== null && (
                   <p>
-                    <span className="system-finding-fix">What to do:</span> {sentenceOf(fix)}
+                    <span className="system-finding-fix">What to do:</span> {sentenceOf(fix)}{" "}
+                    {page !== null && level !== "ok" && <PageLink page={page} />}
                   </p>
                 )}
               </div>
@@ -139,8 +143,26 @@ function Checks({ checks }: { checks: SystemState["checks"] }) {
   );
 }
 
-function Queue({ system: { queue } }: { system: SystemState }) {
-  const { waiting, inProgress, oldestDueAt, stalledSeconds } = queue;
+const PAGES = {
+  "relay-reports": { to: "/p/$project/relay-reports", label: "Open Relay reports" },
+  mailboxes: { to: "/p/$project/relay-reports/mailboxes", label: "Open Mailboxes" },
+} as const;
+
+/** The page of a project on which it is done; without a project there is none. */
+function PageLink({ page }: { page: keyof typeof PAGES }) {
+  const { projects } = useAppState();
+  const project = startProject(projects);
+  if (project === null) return null;
+  const { to, label } = PAGES[page];
+  return (
+    <Link to={to} params={{ project: project.id }}>
+      {label}
+    </Link>
+  );
+}
+
+function Queue(props: { system: SystemState; onReleased: () => void }) {
+  const { waiting, inProgress, oldestDueAt, stalledSeconds, heldSince } = props.system.queue;
   const isStalled = stalledSeconds > STALLED_SECONDS;
   return (
     <section className="section card">
@@ -151,14 +173,19 @@ function Queue({ system: { queue } }: { system: SystemState }) {
           of the server, and restart it if there are none.
         </p>
       )}
+      {heldSince !== null && (
+        <Hold since={heldSince} {...{ waiting }} onReleased={props.onReleased} />
+      )}
       <Fields>
         <Field label="Waiting">{mails(waiting)}</Field>
         <Field label="Being sent">{mails(inProgress)}</Field>
         <Field label="Next due">
-          {oldestDueAt === null ? "Nothing waits" : <Time at={oldestDueAt} />}
+          {oldestDueAt === null ? "Nothing is due" : <Time at={oldestDueAt} />}
         </Field>
         <Field label="State">
-          {isStalled ? (
+          {heldSince !== null ? (
+            <Status tone="held">Held</Status>
+          ) : isStalled ? (
             <Status tone="failed">Does not move</Status>
           ) : (
             <Status tone="good">Moving</Status>
@@ -169,8 +196,94 @@ function Queue({ system: { queue } }: { system: SystemState }) {
   );
 }
 
+/** Says that the queue is held, and releases it after a question. */
+function Hold(props: { since: string; waiting: number; onReleased: () => void }) {
+  const { since, waiting, onReleased } = props;
+  const [isAsking, setIsAsking] = useState(false);
+  return (
+    <>
+      <p className="system-problem">
+        The queue is held since <Time at={since} />: no mail and no webhook leaves. An installation
+        that was restored begins so, because mail that waits here may have left after the backup was
+        made.
+      </p>
+      <Button variant="default" onClick={() => setIsAsking(true)}>
+        Release the queue
+      </Button>
+      <Confirm
+        isOpen={isAsking}
+        onClose={() => setIsAsking(false)}
+        title="Release the queue?"
+        text={`${mails(waiting)} may leave, and webhooks, workflows and campaigns go on. Mail that had left after the backup was made is sent again unless it was cancelled.`}
+        action="Release the queue"
+        color="brand"
+        onConfirm={async () => {
+          await api.post("/system/queue/release", {}, { project: null });
+          onReleased();
+        }}
+      />
+    </>
+  );
+}
+
 const mails = (count: number): string =>
   `${number.format(count)} ${count === 1 ? "email" : "emails"}`;
+
+function Backups(props: { backup: SystemState["backup"]; onStarted: () => void }) {
+  const { backup, onStarted } = props;
+  const [error, setError] = useState<unknown>(null);
+  if (backup === null) {
+    return (
+      <section className="section card">
+        <h2>Backups</h2>
+        <p>
+          This server makes no backups by itself. Start it with --backup-to and a folder on another
+          disk.
+        </p>
+      </section>
+    );
+  }
+  async function runNow(): Promise<void> {
+    setError(null);
+    try {
+      await api.post("/system/backups", {}, { project: null });
+    } catch (caught) {
+      setError(caught);
+    }
+    onStarted();
+  }
+  const { folder, keep, isRunning, nextAt, last, failure } = backup;
+  return (
+    <section className="section card">
+      <h2>Backups</h2>
+      {error !== null && <Problem error={error} onRetry={() => void runNow()} />}
+      {failure !== null && (
+        <p className="system-problem">
+          The latest backup failed <Time at={failure.at} />: {sentenceOf(failure.error)}
+        </p>
+      )}
+      <Fields>
+        <Field label="Last backup">
+          {last === null ? "None yet" : <Time at={last.createdAt} />}
+        </Field>
+        {last !== null && (
+          <Field label="Size">{sizeText(last.bytes)}, encrypted and verified</Field>
+        )}
+        {nextAt !== null && (
+          <Field label="Next backup">
+            <Time at={nextAt} as="due" />
+          </Field>
+        )}
+        <Field label="Kept">
+          {keep} in <CopyText value={folder} label="Copy the path" />
+        </Field>
+      </Fields>
+      <Button variant="default" loading={isRunning} onClick={() => void runNow()}>
+        Run now
+      </Button>
+    </section>
+  );
+}
 
 function PausedSites({ sites }: { sites: SystemState["pausedSites"] }) {
   return (

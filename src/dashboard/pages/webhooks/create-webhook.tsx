@@ -41,7 +41,7 @@ export function CreateWebhook(props: {
       {created === null ? (
         <WebhookForm onCreated={setCreated} onCancel={close} />
       ) : (
-        <Secret secret={created.secret} onCopied={() => setIsSafe(true)} onDone={close}>
+        <Secret webhook={created} onCopied={() => setIsSafe(true)} onDone={close}>
           This is the only time that the secret is shown. Your server needs it to check that a
           request comes from here. If it is lost, make a new one under Settings of the webhook.
         </Secret>

@@ -78,6 +78,7 @@ function DeliveryView(props: {
     if (data !== undefined) show.current(data);
   }, [data]);
   const mayManage = useMay("ADMIN");
+  const prefix = webhook.shape === "RESEND" ? "svix" : "webhook";
   return (
     <Loaded query={query} height={320}>
       {(delivery) => (
@@ -102,14 +103,14 @@ function DeliveryView(props: {
               Enable the webhook to send this delivery again.
             </p>
           )}
-          <Times delivery={delivery} />
+          <Times delivery={delivery} prefix={prefix} />
           <Answer delivery={delivery} />
           {delivery.attempts > 1 && <Tries delivery={delivery} />}
           <section className="section">
             <h3>Request</h3>
             <p className="muted small delivery-note">
               As the next try sends it. Each try also has a time and a signature in the headers
-              webhook-timestamp and webhook-signature.
+              {prefix}-timestamp and {prefix}-signature.
             </p>
             <Code label="Request" samples={requestText(delivery.request)} />
           </section>
@@ -119,7 +120,7 @@ function DeliveryView(props: {
   );
 }
 
-function Times({ delivery }: { delivery: DeliveryDetails }) {
+function Times({ delivery, prefix }: { delivery: DeliveryDetails; prefix: string }) {
   const { attempts, createdAt, lastAttemptAt, nextAttemptAt, status } = delivery;
   return (
     <section className="section">
@@ -138,8 +139,8 @@ function Times({ delivery }: { delivery: DeliveryDetails }) {
             )}
           </Field>
         )}
-        <Field label="webhook-id">
-          <CopyText value={delivery.id} label="Copy the webhook-id" />
+        <Field label={`${prefix}-id`}>
+          <CopyText value={delivery.id} label={`Copy the ${prefix}-id`} />
         </Field>
       </Fields>
     </section>

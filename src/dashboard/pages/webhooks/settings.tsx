@@ -23,6 +23,12 @@ export function Settings({ webhook }: { webhook: Webhook }) {
   const mayManage = useMay("ADMIN");
   return (
     <div className="webhook-settings">
+      {webhook.shape === "RESEND" && (
+        <p className="muted webhook-text">
+          A client of Resend created this webhook: its requests and the names of its events are
+          those of Resend.
+        </p>
+      )}
       <Form webhook={webhook} mayManage={mayManage} />
       {mayManage && (
         <>
@@ -112,7 +118,7 @@ function Rotation({ webhook }: { webhook: Webhook }) {
         withCloseButton={false}
       >
         {made !== null && (
-          <Secret secret={made.secret} onCopied={() => setIsSafe(true)} onDone={shown.close}>
+          <Secret webhook={made} onCopied={() => setIsSafe(true)} onDone={shown.close}>
             This is the only time that the new secret is shown. Give it to your server within 24
             hours; until then the old one also works.
           </Secret>

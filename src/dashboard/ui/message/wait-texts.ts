@@ -44,6 +44,8 @@ export function waitWords({ cause, name, reason }: EmailWait): WaitWords {
         waits: "for another attempt, because the last one failed",
         text: `${ALONE} there is another attempt.`,
       };
+    case "SCHEDULED":
+      return { waits: "for the time for which it was scheduled", text: "" };
     case "QUEUE":
       return { waits: "in the queue", text: "" };
   }

@@ -7,6 +7,7 @@ export const bulkOperations = describeOperations(
   {
     startBulkAction: {
       role: "EDITOR",
+      scopes: ["CONTACTS"],
       summary: "Change or delete many contacts",
       description:
         "Starts a job that runs after the response. The contacts are given by id, by a condition or by " +
@@ -16,6 +17,7 @@ export const bulkOperations = describeOperations(
     },
     getBulkAction: {
       role: "VIEWER",
+      scopes: ["READ", "CONTACTS"],
       summary: "Get the progress of a bulk action",
       description: "The counts grow while the job runs; `status` says when it has ended.",
     },

@@ -102,7 +102,8 @@ function* merge(left: Iterator<ImportRow>, right: Iterator<ImportRow>): Generato
 function byAddressAndLine(a: ImportRow, b: ImportRow): number {
   const left = a.kind === "row" ? a.email : "";
   const right = b.kind === "row" ? b.email : "";
-  return left < right ? -1 : left > right ? 1 : a.line - b.line;
+  if (left === right) return a.line - b.line;
+  return left < right ? -1 : 1;
 }
 
 function lengthOf(cells: readonly string[]): number {

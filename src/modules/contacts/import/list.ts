@@ -12,6 +12,7 @@ export const importListOperations = operations("Contacts", {}, [
   read("GET /contacts/import", {
     id: "listImports",
     role: "VIEWER",
+    scopes: ["READ", "CONTACTS"],
     summary: "List the imports of contacts",
     description: "Imports that wait, run or have ended, newest first, without dry runs.",
     query: PageQuery,

@@ -7,6 +7,7 @@ export const importOperations = describeOperations(
   {
     importContacts: {
       role: "EDITOR",
+      scopes: ["CONTACTS"],
       summary: "Import contacts from a CSV file of up to 100 MiB",
       description:
         "Stores the file and starts a job that runs after the response. Options may be form fields " +
@@ -18,6 +19,7 @@ export const importOperations = describeOperations(
     },
     getImport: {
       role: "VIEWER",
+      scopes: ["READ", "CONTACTS"],
       summary: "Get the progress of an import",
       description:
         "The counts grow while the job runs; `status` says when it has ended. In a dry run they say " +
@@ -25,6 +27,7 @@ export const importOperations = describeOperations(
     },
     runImport: {
       role: "EDITOR",
+      scopes: ["CONTACTS"],
       summary: "Import the file of a dry run",
       description:
         "Starts a job that imports the file with the given options, or tries it once more with " +
@@ -34,6 +37,7 @@ export const importOperations = describeOperations(
     },
     getImportFaults: {
       role: "EDITOR",
+      scopes: ["CONTACTS"],
       summary: "Get the faulty rows of an import as CSV",
       description:
         "The first 10,000 faulty rows, each with its line, its fault and its values, so that they " +
@@ -47,6 +51,7 @@ export const suppressionImportOperations = describeOperations(
   {
     importSuppressions: {
       role: "EDITOR",
+      scopes: ["CONTACTS"],
       summary: "Suppress the addresses of a CSV file of up to 100 MiB",
       description:
         "Stores the file and starts a job that runs after the response. `created` counts addresses " +
@@ -56,6 +61,7 @@ export const suppressionImportOperations = describeOperations(
     },
     getSuppressionImport: {
       role: "VIEWER",
+      scopes: ["READ", "CONTACTS"],
       summary: "Get the progress of an import of suppressions",
       description: "The counts grow while the job runs; `status` says when it has ended.",
     },

@@ -147,12 +147,18 @@ export function createRowWriter(deps: {
 
   function writeContact(row: RowContent, target: RowTarget): RowOutcome {
     const reason = suppressionReasonFrom(row.standing);
-    const isNew = create(row, target);
-    const { data: _, ...state } = isNew
-      ? { ...CREATED, ...newState(row, target) }
-      : update(row, target);
+    const change = create(row, target) ? null : update(row, target);
     const isSuppressed = reason !== null && suppress(target.projectSeq, row.email, reason);
-    return { is: isNew ? "created" : "updated", ...state, isSuppressed };
+    const { isUnchanged, isKeptUnsubscribed, isResubscribed, isUnsubscribed } = change ?? CREATED;
+    return {
+      is: change === null ? "created" : "updated",
+      isSubscribed: (change ?? newState(row, target)).isSubscribed,
+      isUnchanged,
+      isKeptUnsubscribed,
+      isResubscribed,
+      isUnsubscribed,
+      isSuppressed,
+    };
   }
 
   function writeSuppression(

@@ -25,6 +25,7 @@ type MessagePart = {
   contentType: string;
   contentId: string;
   size: number;
+  isInline: boolean;
 };
 
 /** Parses messages in a thread. */
@@ -120,6 +121,10 @@ export function createEmailContents(deps: {
       }
       return images;
     },
+
+    /** The content of a part of the message; null if it has no such part. */
+    part: ({ raw, mail }: OpenedMail, partId: string): Promise<Uint8Array | null> =>
+      messages.part(raw, partId, senderOfProject(mail.projectSeq)),
 
     /** The message as it leaves. */
     async source(stored: StoredMail): Promise<Uint8Array> {

@@ -37,6 +37,7 @@ import type { Contacts } from "../../contacts/service.ts";
 import { isSenderVerified, senderNotVerified } from "../../domains/domains.ts";
 import { ensureQueue, runWithinStorage } from "../../quotas.ts";
 import { createCommit } from "../commit.ts";
+import { senderRefusal } from "../sender.ts";
 import { type ArrivedMessage, createArrivingMessages } from "./arrival.ts";
 import { createRecomposition, readOptions, type SubmissionParser } from "./compose.ts";
 import { createEncoding } from "./encode.ts";
@@ -44,7 +45,7 @@ import { SubmissionRefusal } from "./refusal.ts";
 import { perApp } from "../../../lib/per-app.ts";
 import { contactService } from "../../contacts/service.ts";
 import { eventLog } from "../../../events/log.ts";
-import { emailStore, mailQueued } from "../../../outbox/enqueue.ts";
+import { emailStore, wakeSending } from "../../../outbox/enqueue.ts";
 import { submittedStore } from "../../../outbox/submitted.ts";
 import { mailParser } from "../../inboxes/parsing/parser.ts";
 import { compiledTemplates } from "../../../render/template/cache.ts";
@@ -68,9 +69,10 @@ type SubmissionDeps = {
   hostname: string;
   /** Told of the bytes of large messages as they arrive. */
   noteArrival: (bytes: number) => void;
-  /** Wakes the dispatcher, because there is mail to send. */
-  wake: () => void;
 };
+
+/** `senderDomains` are the domains to which the key is bound; empty for all of the project. */
+type Submitter = { project: Project; senderDomains: readonly string[] };
 
 /** The piece that is stored next: the bytes that follow the stored pieces, from this position on. */
 type Prepared = {
@@ -85,6 +87,8 @@ type Prepared = {
   /** A row that was replaced by an encoded one. */
   replaced: number | null;
   firstId: string;
+  tags: string | null;
+  scheduledAt: number | null;
   /** The content of a message that is composed again (compose.ts); null for all others. */
   shared: SharedMessage | null;
 };
@@ -102,7 +106,6 @@ export const submissionsOf = perApp((app: App) =>
     isSenderVerified: (projectSeq, domain) => isSenderVerified(app, projectSeq, domain),
     hostname: app.config.hostname,
     noteArrival: arrivalMemory(app).noteArrival,
-    wake: mailQueued(app).raise,
   }),
 );
 
@@ -124,13 +127,13 @@ function createSubmissions(deps: SubmissionDeps) {
   const commit = createSubmissionCommit(deps);
 
   async function prepare(
-    project: Project,
+    { project, senderDomains }: Submitter,
     arrived: ArrivedMessage,
     recipients: readonly string[],
   ): Promise<Prepared & { key: string | undefined }> {
-    const header = readHeader(deps, project, arrived.header);
-    const { isMarketing, isTracked } = readOptions(header.options);
+    const header = readHeader(deps, { project, senderDomains }, arrived.header);
     const now = clock.now();
+    const { isMarketing, isTracked, tags, scheduledAt } = readOptions(header.options, now);
     const firstId = newId(now);
     const messageId = header.messageId ?? messageIdOf(firstId, header.from.address);
     const head = writeSubmittedHeader(header, { messageId, at: new Date(now) });
@@ -142,6 +145,8 @@ function createSubmissions(deps: SubmissionDeps) {
       recipients,
       firstId,
       shared: null,
+      tags,
+      scheduledAt,
     };
     const { body, stored } = arrived;
     if (isMarketing || isTracked) {
@@ -173,11 +178,12 @@ function createSubmissions(deps: SubmissionDeps) {
 
   /** Resolves to the id of the first mail, when all are on disk. */
   async function accept(
-    project: Project,
+    submitter: Submitter,
     arrived: ArrivedMessage,
     recipients: readonly string[],
   ): Promise<{ id: string; isReplay: boolean }> {
-    const work = await prepare(project, arrived, recipients);
+    const { project } = submitter;
+    const work = await prepare(submitter, arrived, recipients);
     const made = [work.stored?.seq, work.replaced].filter((seq) => typeof seq === "number");
     const removeRows = () => writer.write(() => made.forEach((seq) => submitted.remove(seq)));
     try {
@@ -209,12 +215,16 @@ function createSubmissions(deps: SubmissionDeps) {
   }
 
   return {
-    /** Starts a message. Its `add` takes the bytes; `complete` or `discard` ends it. */
-    open(project: Project) {
+    /**
+     * Starts a message. Its `add` takes the bytes; `complete` or `discard` ends it. `senderDomains` are
+     * the domains to which the key is bound; empty for all of the project.
+     */
+    open(project: Project, senderDomains: readonly string[]) {
       const arrival = openArrival(project.seq);
       return {
         add: arrival.add,
-        complete: (recipients: readonly string[]) => accept(project, arrival.end(), recipients),
+        complete: (recipients: readonly string[]) =>
+          accept({ project, senderDomains }, arrival.end(), recipients),
         discard: arrival.discard,
       };
     },
@@ -227,13 +237,15 @@ function createSubmissions(deps: SubmissionDeps) {
 /** Throws the refusal of a header that cannot be accepted. */
 function readHeader(
   deps: Pick<SubmissionDeps, "hostname" | "isSenderVerified">,
-  project: Project,
+  { project, senderDomains }: Submitter,
   text: string,
 ): SubmittedHeader {
   const read = readSubmittedHeader(text, deps.hostname);
   if (!read.ok) throw new SubmissionRefusal(read.code, read.text);
   const { header } = read;
   const domain = domainOf(header.from.address);
+  const refusal = senderRefusal(domain, senderDomains);
+  if (refusal !== null) throw new SubmissionRefusal(550, `5.7.1 ${refusal.message}`);
   if (!deps.isSenderVerified(project.seq, domain)) {
     throw new SubmissionRefusal(550, `5.7.1 ${senderNotVerified(domain).message}`);
   }
@@ -242,7 +254,7 @@ function readHeader(
 
 /** Returns the part of a change that writes a message and its mails, and the id of the first mail. */
 function createSubmissionCommit(deps: SubmissionDeps) {
-  const { app, writer, clock, submitted, contacts } = deps;
+  const { app, clock, submitted, contacts } = deps;
   const commitMail = createCommit(deps);
 
   function storeMessage(projectSeq: number, work: Prepared, now: number): number {
@@ -281,6 +293,9 @@ function createSubmissionCommit(deps: SubmissionDeps) {
       commitMail({
         projectSeq,
         messageSeq,
+        groupId: null,
+        tags: work.tags,
+        scheduledAt: work.scheduledAt,
         isMarketing: work.shared?.isMarketing ?? false,
         templateId: null,
         subscribed: undefined,
@@ -288,7 +303,7 @@ function createSubmissionCommit(deps: SubmissionDeps) {
         now,
       });
     }
-    writer.afterCommit(deps.wake);
+    wakeSending(app);
     return work.firstId;
   };
 }

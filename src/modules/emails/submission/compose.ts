@@ -7,17 +7,21 @@
 import PQueue from "p-queue";
 import { senderOfProject } from "../../../lib/message-senders.ts";
 import type { SharedMessage } from "../../../outbox/enqueue.ts";
+import { isDateTime } from "../../../http/formats.ts";
 import type { TemplateCache } from "../../../render/template/cache.ts";
 import { isContentId } from "../../../protocols/mime/headers.ts";
 import { decodeOctets } from "../../../protocols/mime/encode-fields.ts";
 import { parseFrom } from "../../../protocols/mime/from-field.ts";
-import { displayName, mailboxText } from "../../../protocols/mime/mailbox.ts";
+import { displayName, mailboxText, splitMailboxes } from "../../../protocols/mime/mailbox.ts";
 import {
   decodeMailbox,
   fieldsOf,
   type SubmittedHeader,
 } from "../../../protocols/mime/submitted-header.ts";
 import type { ArrivedMessage } from "./arrival.ts";
+import { PRIORITY_FIELDS } from "../priority.ts";
+import { scheduleFault } from "../schedule.ts";
+import { parseTagList, writeTags } from "../tags.ts";
 import { SubmissionRefusal } from "./refusal.ts";
 
 type ParsedPart = {
@@ -45,9 +49,17 @@ export type SubmissionParser = {
 };
 
 /** The options that our own header fields of a message set. */
-type SubmissionOptions = { isMarketing: boolean; isTracked: boolean };
+type SubmissionOptions = {
+  isMarketing: boolean;
+  isTracked: boolean;
+  /** JSON; null for none. */
+  tags: string | null;
+  /** Null for mail that is sent at once. */
+  scheduledAt: number | null;
+};
 
 /** The same limits as over HTTP. */
+const MAX_REPLY_TO = 10;
 const MAX_ATTACHMENTS = 10;
 const MAX_ATTACHMENT_BYTES = 10 * 1024 * 1024;
 /** Longest message: attachments in base64, and texts. */
@@ -55,7 +67,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]{1,64}\/[a-z0-9!#$&^_.+-]{1,64}$/i;
 
 /** Throws the refusal of a value that an own field cannot have. */
-export function readOptions(options: ReadonlyMap<string, string>): SubmissionOptions {
+export function readOptions(options: ReadonlyMap<string, string>, now: number): SubmissionOptions {
   const type = valueOf(options, "Type", ["TRANSACTIONAL", "MARKETING"]);
   const tracking = valueOf(options, "Tracking", ["off", "on"]);
   const isMarketing = type === "MARKETING";
@@ -63,7 +75,32 @@ export function readOptions(options: ReadonlyMap<string, string>): SubmissionOpt
     const text = "X-Mailstead-Tracking: off is not possible for MARKETING; change the project";
     throw new SubmissionRefusal(550, `5.6.0 ${text}`);
   }
-  return { isMarketing, isTracked: tracking === "on" };
+  return {
+    isMarketing,
+    isTracked: tracking === "on",
+    tags: tagsIn(options.get("tags")),
+    scheduledAt: timeIn(options.get("scheduled-at"), now),
+  };
+}
+
+function tagsIn(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  const tags = parseTagList(decodeOctets(text));
+  if (tags !== null) return writeTags(tags);
+  const form = "X-Mailstead-Tags must be up to 10 tags, as in order=1001; kind=receipt";
+  throw new SubmissionRefusal(550, `5.6.0 ${form}`);
+}
+
+function timeIn(text: string | undefined, now: number): number | null {
+  if (text === undefined) return null;
+  const name = "5.6.0 X-Mailstead-Scheduled-At";
+  if (!isDateTime(text)) {
+    throw new SubmissionRefusal(550, `${name} must be a time such as 2026-03-02T09:00:00Z`);
+  }
+  const at = Date.parse(text);
+  const fault = scheduleFault(at, now);
+  if (fault !== null) throw new SubmissionRefusal(550, `${name} ${fault.message}`);
+  return at;
 }
 
 /** One of the words, in any letter case; the first one without the field. */
@@ -131,12 +168,13 @@ export function createRecomposition(deps: {
       throw new SubmissionRefusal(550, `5.6.0 The text cannot be used: ${compiled.message}`);
     }
     return {
+      ...(text.trim() === "" ? {} : { text: literal(text) }),
       projectSeq,
       fromAddress: header.from.address,
       fromName: header.from.name,
       replyTo: replyToOf(arrived.header),
       html: source,
-      headers: threadOf(arrived.header),
+      headers: keptFields(arrived.header),
       isMarketing,
       attachments: await attachmentsOf({ raw, sender }, parts),
     };
@@ -163,9 +201,9 @@ function attachmentOf(part: ParsedPart, content: Uint8Array | undefined) {
   };
 }
 
-/** The bodies of mails are templates: what would begin a placeholder is written by one. */
-function literal(html: string): string {
-  return html.replace(/\{(?=[{%])/g, '{{ "{" }}');
+/** The bodies and texts of mails are templates: what would begin a placeholder is written by one. */
+function literal(source: string): string {
+  return source.replace(/\{(?=[{%])/g, '{{ "{" }}');
 }
 
 const ESCAPED: Readonly<Record<string, string>> = {
@@ -182,18 +220,20 @@ function htmlOf(text: string): string {
 
 function replyToOf(header: string): string | null {
   const field = fieldsOf(header)?.find(({ name }) => name === "reply-to");
-  const read = field === undefined ? null : parseFrom(decodeOctets(field.value));
-  return read?.ok === true ? mailboxText(decodeMailbox(read.mailbox)) : null;
+  if (field === undefined) return null;
+  const texts = splitMailboxes(decodeOctets(field.value)).slice(0, MAX_REPLY_TO).map(parseFrom);
+  const mailboxes = texts.flatMap((read) => (read.ok ? [decodeMailbox(read.mailbox)] : []));
+  return mailboxes.length === 0 ? null : mailboxes.map(mailboxText).join(", ");
 }
 
-/** The fields by which mail programs group messages; all others are written again. */
-function threadOf(header: string): [name: string, value: string][] {
-  const names: Readonly<Record<string, string>> = {
-    "in-reply-to": "In-Reply-To",
-    references: "References",
-  };
+/** The fields of a message that is composed again that stay; all others are written anew. */
+const KEPT = new Map(
+  ["In-Reply-To", "References", ...PRIORITY_FIELDS].map((name) => [name.toLowerCase(), name]),
+);
+
+function keptFields(header: string): [name: string, value: string][] {
   return (fieldsOf(header) ?? []).flatMap(({ name, value }): [string, string][] => {
-    const written = names[name];
+    const written = KEPT.get(name);
     const trimmed = value.trim();
     const isPlain = /^[\t -~]{1,900}$/.test(trimmed);
     return written === undefined || !isPlain ? [] : [[written, trimmed]];

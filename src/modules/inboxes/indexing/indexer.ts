@@ -1,6 +1,6 @@
 /**
- * Parses stored messages and writes what lists and searches need. A plain message was parsed when it
- * arrived, so only its texts are missing.
+ * Parses stored messages, except plain ones, which are parsed when they arrive, and writes what lists
+ * and searches need.
  *
  * 1. `add` takes a message that was answered with 250. Messages that an earlier process left are
  *    read from the database at the start.
@@ -22,7 +22,6 @@ import { parseEnvelope } from "../envelope.ts";
 import type { Stored } from "../messages/arrived.ts";
 import type { MessageStore } from "../messages/store.ts";
 import type { Parser } from "../parsing/parser.ts";
-import { createGathering } from "./gathering.ts";
 import { createBatchParser, type ParsedBatch } from "./parse-batch.ts";
 import { createIndexQueue, type Entry } from "./queue.ts";
 import { createResultStore } from "./store-results.ts";
@@ -31,10 +30,12 @@ import { perApp } from "../../../lib/per-app.ts";
 import { messageStore } from "../messages/store.ts";
 import { mailParser } from "../parsing/parser.ts";
 import { inboxChanges } from "../changes.ts";
+import { inboxRetention } from "../retention.ts";
+
+/** Time in which messages gather for a batch: a large one costs less for each message. */
+const GATHER_MS = 50;
 
 type Waiting = { after: number; resolve: () => void };
-
-export type Indexer = ReturnType<typeof createIndexer>;
 
 export const messageIndexer = perApp((app: App) =>
   createIndexer({
@@ -42,6 +43,7 @@ export const messageIndexer = perApp((app: App) =>
     store: messageStore(app),
     parser: mailParser(app),
     changes: inboxChanges(app),
+    keepNumber: inboxRetention(app).keepNumber,
   }),
 );
 
@@ -53,13 +55,14 @@ export function createIndexer(deps: {
   store: MessageStore;
   parser: Pick<Parser, "index" | "isSlow">;
   changes: InboxChanges;
+  /** See retention.ts. */
+  keepNumber: (inboxSeq: number) => void;
 }) {
   const { log, store, changes } = deps;
   const leftOver = deps.db.sqlite.prepare<{ seq: number }, [number]>(
     "SELECT seq FROM inbox_messages WHERE state = 'RECEIVED' AND seq > +? ORDER BY seq LIMIT 1000",
   );
   const queue = createIndexQueue(store.raw);
-  const gathering = createGathering(deps.clock);
   const { parseBatch, parseLater } = createBatchParser(deps);
   /** Messages that were put off. */
   const later: Entry[] = [];
@@ -69,13 +72,15 @@ export function createIndexer(deps: {
   let waiting: Waiting[] = [];
   let active: Promise<void> | null = null;
   let isStopped = false;
+  /** Ends the time in which messages gather. */
+  let endGathering = () => {};
   /** Ends the wait for the batch that is being parsed. */
   let abandon = () => {};
 
   function enqueue(entry: Entry): void {
     queue.add(entry);
     added++;
-    if (queue.isFull()) gathering.end();
+    if (queue.isFull()) endGathering();
     if (active === null && !isStopped) active = work();
   }
 
@@ -94,9 +99,17 @@ export function createIndexer(deps: {
       );
       release();
       const isAwaited = waiting.length > 0 || changes.isWatched() || isStopped;
-      if (!queue.isEmpty() && !queue.isFull() && !isAwaited) await gathering.wait();
+      if (!queue.isEmpty() && !queue.isFull() && !isAwaited) await gather();
     }
     active = null;
+  }
+
+  async function gather(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    endGathering = resolve;
+    const cancel = deps.clock.after(GATHER_MS, resolve);
+    await promise;
+    cancel();
   }
 
   /** The readers that wait for these messages go on. */
@@ -134,18 +147,17 @@ export function createIndexer(deps: {
     const record = store.bySeq(seq);
     if (record === null) return;
     const recipients = parseEnvelope(record.envelope).to.map(({ address }) => address);
-    enqueue({ record, recipients, raw: null, parsed: null });
+    enqueue({ record, recipients, raw: null });
   }
 
   return {
-    add: ({ record, recipients, raw, parsed }: Stored): void =>
-      enqueue({ record, recipients, raw, parsed }),
+    add: ({ record, recipients, raw }: Stored): void => enqueue({ record, recipients, raw }),
 
     /** Resolves when all messages that were added before are in lists and searches. */
     caughtUp(): Promise<void> {
       if (done >= added) return Promise.resolve();
       const after = added;
-      gathering.end();
+      endGathering();
       return new Promise((resolve) => waiting.push({ after, resolve }));
     },
 
@@ -165,7 +177,7 @@ export function createIndexer(deps: {
     async stop(): Promise<void> {
       isStopped = true;
       abandon();
-      gathering.end();
+      endGathering();
       await active;
       for (const { resolve } of waiting) resolve();
     },

@@ -8,7 +8,7 @@ import { senderOfInbox } from "../../../lib/message-senders.ts";
 import type { MessageStore } from "../messages/store.ts";
 import type { Parser } from "../parsing/parser.ts";
 import type { IndexResult } from "../parsing/tasks.ts";
-import type { Entry, LoadedEntry, UnparsedEntry } from "./queue.ts";
+import type { Entry, LoadedEntry } from "./queue.ts";
 import type { IndexedMessage } from "./store-results.ts";
 
 const NO_RESULT: IndexResult = { ok: false, reason: "The parser returned no result." };
@@ -30,10 +30,7 @@ export function createBatchParser(deps: {
   const { store, parser } = deps;
 
   /** The messages of one inbox. If they fail as a whole, each is parsed alone. */
-  async function parseOfInbox(
-    sender: string,
-    messages: readonly UnparsedEntry[],
-  ): Promise<Parsed[]> {
+  async function parseOfInbox(sender: string, messages: readonly LoadedEntry[]): Promise<Parsed[]> {
     if (parser.isSlow(sender)) return messages.map((entry) => ({ entry, result: null }));
     const parsing = parser.index(messages, sender);
     // The parser has copied them.
@@ -65,29 +62,24 @@ export function createBatchParser(deps: {
 
   return {
     async parseBatch(batch: readonly LoadedEntry[]): Promise<ParsedBatch> {
-      const unparsed = batch.filter((entry) => entry.parsed === null);
-      const ofInboxes = Map.groupBy(unparsed, ({ record }) => senderOfInbox(record.inboxSeq));
+      const ofInboxes = Map.groupBy(batch, ({ record }) => senderOfInbox(record.inboxSeq));
       const parsed = await Promise.all(
         ofInboxes.entries().map(([sender, messages]) => parseOfInbox(sender, messages)),
       );
       const results = new Map(parsed.flat().map(({ entry, result }) => [entry.record, result]));
       const indexed: IndexedMessage[] = [];
       const putOff: Entry[] = [];
-      for (const { record, recipients, parsed: plain } of batch) {
-        if (plain !== null) {
-          indexed.push({ record, result: { ok: true, parsed: plain }, hasColumns: true });
-          continue;
-        }
+      for (const { record, recipients } of batch) {
         const result = results.get(record) ?? null;
-        if (result === null) putOff.push({ record, recipients, raw: null, parsed: null });
-        else indexed.push({ record, result, hasColumns: false });
+        if (result === null) putOff.push({ record, recipients, raw: null });
+        else indexed.push({ record, result });
       }
       return { indexed, putOff };
     },
 
     /** Parses a message that was put off. */
     parseLater: async (entry: Entry): Promise<ParsedBatch> => ({
-      indexed: [{ record: entry.record, result: await parseAlone(entry), hasColumns: false }],
+      indexed: [{ record: entry.record, result: await parseAlone(entry) }],
       putOff: [],
     }),
   };

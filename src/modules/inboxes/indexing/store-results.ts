@@ -25,8 +25,6 @@ const STEP_MESSAGES = 64;
 export type IndexedMessage = {
   record: MessageRecord;
   result: IndexResult;
-  /** Whether the row already has what the parser found. */
-  hasColumns: boolean;
 };
 
 type Hooks = {
@@ -40,7 +38,9 @@ export function createResultStore(deps: {
   writer: Writer;
   clock: Clock;
   log: Log;
-  store: Pick<MessageStore, "setParsed" | "setIndexed" | "setUnreadable" | "addToIndex">;
+  store: Pick<MessageStore, "setParsed" | "setUnreadable" | "addPassedToIndex">;
+  /** See retention.ts. */
+  keepNumber: (inboxSeq: number) => void;
 }) {
   const { store, log } = deps;
   const committing: Pick<Writer, "write"> = {
@@ -48,10 +48,10 @@ export function createResultStore(deps: {
   };
 
   /** Part of a change. Returns null if the message was removed meanwhile. */
-  function storeOne({ record, result, hasColumns }: IndexedMessage): MessageRecord | null {
+  function storeOne({ record, result }: IndexedMessage): MessageRecord | null {
     if (result.ok) {
-      const set = hasColumns ? store.setIndexed : store.setParsed;
-      return set(record.seq, result.parsed) ? parsedRecord(record, result.parsed) : null;
+      const { parsed } = result;
+      return store.setParsed(record.seq, parsed) ? parsedRecord(record, parsed) : null;
     }
     const { reason } = result;
     if (!store.setUnreadable(record.seq, reason)) return null;
@@ -69,7 +69,9 @@ export function createResultStore(deps: {
       const { result } = message;
       if (result.ok) texts.push({ seq: record.seq, text: result.parsed.search.text });
     }
-    store.addToIndex(texts);
+    store.addPassedToIndex(texts);
+    // A message is not removed before it is parsed.
+    for (const { inboxSeq } of records) deps.keepNumber(inboxSeq);
     return records;
   }
 

@@ -28,9 +28,10 @@ export function liveRoutes(app: App) {
   return new Elysia({ name: "inbox-live-routes", prefix: "/inboxes" }).use(admission.inboxKey).get(
     "/:id/events",
     async ({ project, user, watchAdmission, params, request, server }) => {
-      const { seq: inboxSeq } = await reading.inbox(project.seq, params.id);
+      const inbox = await reading.inbox(project.seq, params.id);
       const reader = {
-        inboxSeq,
+        inbox,
+        counted: await live.count(inbox),
         owner: connectionOwnerOf({ user, project }),
         isAdmitted: watchAdmission(),
       };

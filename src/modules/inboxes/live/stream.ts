@@ -13,24 +13,30 @@ import { presentMessage } from "../present.ts";
 import type { App } from "../../../core/app.ts";
 import { perApp } from "../../../lib/per-app.ts";
 import { inboxChanges } from "../changes.ts";
-import { messageStore } from "../messages/store.ts";
+import { type Counts, countInbox } from "../messages/numbers.ts";
+import type { InboxRow } from "../service.ts";
+import { type CountsFeed, createCountsFeed } from "./counts-feed.ts";
 import { randomBase62 } from "../../../lib/crypto.ts";
 
 /** The tests of a project may read many streams at once, so an owner can have 200. */
 export const LIVE_LIMITS = { total: 500, ofOwner: 200, bufferedBytes: 512 * 1024 };
-const STATS_MS = 250;
 
-/** The changes of one inbox that has clients. */
-type Subscription = { unsubscribe: () => void; cancelStats: (() => void) | null };
+/** The changes of one inbox that has clients, and its numbers of messages. */
+type Subscription = { unsubscribe: () => void; feed: CountsFeed };
+
+type Inbox = Pick<InboxRow, "seq" | "projectSeq">;
+
+/** `latest`: the number of the latest change when the counting began. */
+type Counted = { counts: Counts; latest: number };
 
 /** `owner` names the user or the project whose streams are counted together. */
-type InboxReader = { inboxSeq: number; owner: string; isAdmitted: () => boolean };
+type InboxReader = { inbox: Inbox; counted: Counted; owner: string; isAdmitted: () => boolean };
 
 export const inboxLive = perApp(createLive);
 
 function createLive(app: App) {
   const { clock } = app;
-  const [changes, store] = [inboxChanges(app), messageStore(app)];
+  const changes = inboxChanges(app);
   /** Names this process in the ids of events. */
   const processId = randomBase62(8);
   const streams = createEventStreams({ clock, limits: LIVE_LIMITS, onEmpty: unsubscribe });
@@ -44,27 +50,27 @@ function createLive(app: App) {
 
   const changeEvent = ({ number, change }: NumberedChange) =>
     encode(change.type, dataOf(change), number);
-  const statsEvent = (inboxSeq: number) =>
-    encode("stats", store.counts(inboxSeq), changes.latest());
+  const statsEvent = (counts: Counts) => encode("stats", counts, changes.latest());
 
-  function subscribe(inboxSeq: number): void {
-    const subscription: Subscription = {
-      unsubscribe: changes.subscribe(inboxSeq, (change) => {
-        streams.send(inboxSeq, changeEvent(change));
-        subscription.cancelStats ??= clock.after(STATS_MS, () => {
-          subscription.cancelStats = null;
-          streams.send(inboxSeq, statsEvent(inboxSeq));
-        });
-      }),
-      cancelStats: null,
-    };
-    subscriptions.set(inboxSeq, subscription);
+  function subscribe(inbox: Inbox): Subscription {
+    const { seq } = inbox;
+    const feed = createCountsFeed(app, inbox, {
+      send: (counts) => streams.send(seq, statsEvent(counts)),
+      lastAt: clock.elapsed(),
+    });
+    const unsubscribe = changes.subscribe(seq, (change) => {
+      streams.send(seq, changeEvent(change));
+      feed.schedule();
+    });
+    const subscription = { unsubscribe, feed };
+    subscriptions.set(seq, subscription);
+    return subscription;
   }
 
   function unsubscribe(inboxSeq: number): void {
     const subscription = subscriptions.get(inboxSeq);
     subscription?.unsubscribe();
-    subscription?.cancelStats?.();
+    subscription?.feed.end();
     subscriptions.delete(inboxSeq);
   }
 
@@ -81,13 +87,20 @@ function createLive(app: App) {
     /** Number of connected clients. */
     size: streams.size,
 
+    /** The numbers that a new client gets. */
+    async count(inbox: Inbox): Promise<Counted> {
+      const latest = changes.latest();
+      return { counts: await countInbox(app, inbox), latest };
+    },
+
     /** The body of a response. Throws 429 if too many clients are connected. */
-    open({ inboxSeq, ...reader }: InboxReader, lastEventId: string | null) {
-      return streams.open({ channel: inboxSeq, ...reader }, () => {
+    open({ inbox, counted, ...reader }: InboxReader, lastEventId: string | null) {
+      return streams.open({ channel: inbox.seq, ...reader }, () => {
         const reload = encode("reload", {}, changes.latest());
-        const missed = missedEvents(inboxSeq, lastEventId) ?? [reload];
-        const current = statsEvent(inboxSeq);
-        if (!subscriptions.has(inboxSeq)) subscribe(inboxSeq);
+        const missed = missedEvents(inbox.seq, lastEventId) ?? [reload];
+        const current = statsEvent(counted.counts);
+        const { feed } = subscriptions.get(inbox.seq) ?? subscribe(inbox);
+        if (changes.latest() > counted.latest) feed.schedule();
         return { missed, reload, current };
       });
     },

@@ -46,13 +46,12 @@ export function createMailpitAccess(deps: {
   async function requireAdmitted(
     request: Request,
     peer: string | null,
-    isLogin: LoginCheck | null,
+    { isLogin, credentials }: { isLogin: LoginCheck | null; credentials: Credentials | null },
   ): Promise<void> {
     if (isLogin === null) {
       if (!isOpen(request, peer)) throw unauthorised();
       return;
     }
-    const credentials = credentialsOf(request);
     if (credentials === null) throw unauthorised();
     const { user, password } = credentials;
     const network = clientNetwork(peer ?? "");
@@ -73,10 +72,25 @@ export function createMailpitAccess(deps: {
       return named;
     }
     if (named !== null && isLogin === null) throw unauthorised();
-    await requireAdmitted(request, peer, isLogin);
+    await requireAdmitted(request, peer, { isLogin, credentials });
+    return defaultInbox(projectSeq);
+  }
+
+  async function defaultInbox(projectSeq: number | null): Promise<InboxRow> {
     if (projectSeq === null) throw unauthorised();
     const known = inboxes.find(projectSeq, DEFAULT_INBOX);
     return known ?? writer.write(() => inboxes.defaultOf(projectSeq));
+  }
+
+  /** The inbox of a send call with one key. Throws MailpitRefusal with 401 or 403. */
+  async function admitKey(request: Request, peer: string | null, key: string): Promise<InboxRow> {
+    refuseForeignOrigin(request);
+    const projectSeq = inboxes.firstProject();
+    const credentials = splitCredentials(key) ?? { user: key, password: "" };
+    const named = find(projectSeq, credentials.user);
+    if (named !== null && inboxes.isPassword(named, credentials.password)) return named;
+    await requireAdmitted(request, peer, { isLogin: isSender, credentials });
+    return isSender === null && named !== null ? named : defaultInbox(projectSeq);
   }
 
   return {
@@ -84,6 +98,12 @@ export function createMailpitAccess(deps: {
 
     /** The same for a request that sends a message. */
     inboxOfSender: (request: Request, peer: string | null) => admit(request, peer, isSender),
+
+    /**
+     * The same for a send call of another interface, whose key is `NAME` or `NAME:PASSWORD`. Where no
+     * login is needed, the name of an inbox chooses it without its password, as over SMTP.
+     */
+    inboxOfKey: admitKey,
   };
 
   function find(projectSeq: number | null, user: string): InboxRow | null {
@@ -105,7 +125,10 @@ type Credentials = { user: string; password: string };
 export function credentialsOf({ headers }: Request): Credentials | null {
   const encoded = /^Basic ([A-Za-z0-9+/=]{1,1024})$/i.exec(headers.get("authorization") ?? "")?.[1];
   if (encoded === undefined) return null;
-  const text = Buffer.from(encoded, "base64").toString();
+  return splitCredentials(Buffer.from(encoded, "base64").toString());
+}
+
+function splitCredentials(text: string): Credentials | null {
   const colon = text.indexOf(":");
   return colon === -1 ? null : { user: text.slice(0, colon), password: text.slice(colon + 1) };
 }

@@ -3,7 +3,7 @@
 import type { App } from "../../../core/app.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { readableText } from "../../content-work/content-work.ts";
-import type { Indexer } from "../indexing/indexer.ts";
+import { countInbox, seqsAt } from "../messages/numbers.ts";
 import type { MessageRecord } from "../messages/record.ts";
 import type { MessageStore } from "../messages/store.ts";
 import type { Detail } from "../../../checks/detail.ts";
@@ -36,12 +36,11 @@ export type MailpitMessages = ReturnType<typeof createMailpitMessages>;
 export function createMailpitMessages(deps: {
   app: App;
   clock: Clock;
-  indexer: Pick<Indexer, "caughtUp">;
   reading: InboxReading;
   readBody: ReadBody;
   store: MessageStore;
 }) {
-  const { app, indexer, reading, readBody, store } = deps;
+  const { app, reading, readBody, store } = deps;
 
   /** The query in the parameter `name`; null if there is none. Throws 400. */
   function queryOf({ query }: MailpitContext, text: string | null): SearchQuery | null {
@@ -62,12 +61,17 @@ export function createMailpitMessages(deps: {
     matches: (inboxSeq: number, query: SearchQuery | null): Promise<Match[]> =>
       findMessages(app, inboxSeq, query ?? { terms: [], hasDropped: false }),
 
+    counts: (inbox: InboxRow) => countInbox(app, inbox),
+
+    /** The messages of a page that begins at a position, by their `seq`. */
+    seqsAt: (inbox: InboxRow, page: { start: number; limit: number }) => seqsAt(app, inbox, page),
+
     /** The tags of all messages of the inbox, sorted, with their numbers of messages. */
     tagCounts: (inbox: InboxRow) => countTags(app, inbox),
 
     /** The message that the path names; `latest` is the newest one that matches. Throws 404. */
     async messageOf(context: MailpitContext): Promise<MessageRecord> {
-      await indexer.caughtUp();
+      await reading.caughtUp();
       const { params, inbox } = context;
       const { id = "" } = params;
       if (id !== LATEST) return store.byId(inbox.seq, id) ?? raise(pageNotFound());
@@ -107,7 +111,7 @@ export function createMailpitMessages(deps: {
       return (await readBody(request, inbox.projectSeq, API_BODY_BYTES)).toString();
     },
 
-    caughtUp: () => indexer.caughtUp(),
+    caughtUp: reading.caughtUp,
   };
 }
 

@@ -3,61 +3,40 @@
  * after it the numbers of messages, at most four times a second.
  */
 
-import type { Clock } from "../../../lib/clock.ts";
+import type { App } from "../../../core/app.ts";
 import { VERSION } from "../../../lib/version.ts";
 import type { InboxChange, InboxChanges } from "../changes.ts";
-import type { MessageStore } from "../messages/store.ts";
+import { createCountsFeed } from "../live/counts-feed.ts";
+import type { Counts } from "../messages/numbers.ts";
+import type { InboxRow } from "../service.ts";
 import { mailpitSummary } from "./shapes.ts";
-
-const STATS_INTERVAL_MS = 250;
 
 type Frame = { Type: string; Data: unknown };
 
 export type MailpitEvents = ReturnType<typeof createMailpitEvents>;
 
-export function createMailpitEvents(deps: {
-  changes: InboxChanges;
-  clock: Clock;
-  store: MessageStore;
-}) {
-  const { changes, clock, store } = deps;
-
-  function statsOf(inboxSeq: number): Frame {
-    const { total, unread } = store.counts(inboxSeq);
-    return { Type: "stats", Data: { Total: total, Unread: unread, Version: VERSION } };
-  }
-
+export function createMailpitEvents({ app, changes }: { app: App; changes: InboxChanges }) {
   return {
     /** Sends the events of an inbox until the returned function is called. */
-    subscribe(inboxSeq: number, send: (frame: string) => void): () => void {
-      let lastStatsAt = 0;
-      let cancelStats: (() => void) | null = null;
-
-      function sendStats(): void {
-        cancelStats = null;
-        lastStatsAt = clock.elapsed();
-        send(JSON.stringify(statsOf(inboxSeq)));
-      }
-
-      function scheduleStats(): void {
-        if (cancelStats !== null) return;
-        const waitMs = lastStatsAt + STATS_INTERVAL_MS - clock.elapsed();
-        if (waitMs <= 0) sendStats();
-        else cancelStats = clock.after(waitMs, sendStats);
-      }
-
-      const unsubscribe = changes.subscribe(inboxSeq, ({ change }) => {
-        for (const frame of framesOf(change)) send(JSON.stringify(frame));
-        scheduleStats();
+    subscribe(inbox: InboxRow, send: (frame: string) => void): () => void {
+      const feed = createCountsFeed(app, inbox, {
+        send: (counts) => send(JSON.stringify(statsFrame(counts))),
       });
-      sendStats();
+      const unsubscribe = changes.subscribe(inbox.seq, ({ change }) => {
+        for (const frame of framesOf(change)) send(JSON.stringify(frame));
+        feed.schedule();
+      });
+      feed.schedule();
       return () => {
         unsubscribe();
-        cancelStats?.();
-        cancelStats = null;
+        feed.end();
       };
     },
   };
+}
+
+function statsFrame({ total, unread }: Counts): Frame {
+  return { Type: "stats", Data: { Total: total, Unread: unread, Version: VERSION } };
 }
 
 function framesOf(change: InboxChange): Frame[] {

@@ -27,7 +27,7 @@ export function mailpitInfoRoutes(deps: {
       "/api/v1/info",
       async ({ inbox }) => {
         await messages.caughtUp();
-        const { total, unread } = messages.store.counts(inbox.seq);
+        const { total, unread } = await messages.counts(inbox);
         const { accepted, acceptedBytes, deleted } = counters.of(inbox.seq);
         return jsonAnswer({
           Version: VERSION,

@@ -5,28 +5,48 @@
 
 import { parseDate } from "../search/dates.ts";
 import type { SearchQuery } from "../search/syntax.ts";
-import { badRequest, jsonAnswer } from "./answers.ts";
+import { badRequest } from "./answers.ts";
 import type { MailpitContext, MailpitMessages, MailpitRoute } from "./context.ts";
 import { mailpitSummary } from "./shapes.ts";
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 1_000_000;
-/** Rows of a list without a limit that are read in one step. */
-const STEP_ROWS = 500;
+/** Messages that are shown before other work of the event loop has a turn. */
+const STEP_ROWS = 200;
+
+type Numbers = { total: number; unread: number };
 
 export function mailpitListRoutes(messages: MailpitMessages): MailpitRoute[] {
   const { store } = messages;
 
-  /** The members of a list that are the same for all pages. */
-  async function totals(
-    inbox: MailpitContext["inbox"],
-    start: number,
-    found: { total: number; unread: number },
-  ) {
-    const { total, unread } = store.counts(inbox.seq);
-    const counts = { messages_count: found.total, messages_unread: found.unread };
+  /** A page of messages. `found`: the numbers of all that the list has. */
+  async function answerPage(
+    { inbox }: MailpitContext,
+    {
+      seqs,
+      start,
+      counts,
+      found,
+    }: { seqs: number[]; start: number; counts: Numbers; found: Numbers },
+  ): Promise<Response> {
     const tags = [...(await messages.tagCounts(inbox)).keys()];
-    return { total, unread, ...counts, start, tags };
+    const { count, texts } = await showMessages(seqs);
+    const numbers = { messages_count: found.total, messages_unread: found.unread };
+    return listAnswer({ ...counts, count, ...numbers, start, tags }, texts);
+  }
+
+  /** The JSON of messages, in texts of several messages. One that was removed meanwhile is left out. */
+  async function showMessages(seqs: number[]): Promise<{ count: number; texts: string[] }> {
+    const texts: string[] = [];
+    let count = 0;
+    for (let at = 0; at < seqs.length; at += STEP_ROWS) {
+      if (at > 0) await nextTurn();
+      const step = seqs.slice(at, at + STEP_ROWS).flatMap((seq) => store.bySeq(seq) ?? []);
+      count += step.length;
+      if (step.length === 0) continue;
+      texts.push(step.map((message) => JSON.stringify(mailpitSummary(message))).join());
+    }
+    return { count, texts };
   }
 
   async function list(context: MailpitContext): Promise<Response> {
@@ -34,28 +54,17 @@ export function mailpitListRoutes(messages: MailpitMessages): MailpitRoute[] {
     const { inbox, query } = context;
     const { start, limit } = pageOf(query);
     const before = beforeOf(query);
-    const counts = store.counts(inbox.seq);
     if (before !== null) {
       const received = { isNegated: true, filter: { kind: "since" as const, at: before } };
-      return searchPage(context, { terms: [received], hasDropped: false }, counts);
+      const all = await messages.counts(inbox);
+      return searchPage(context, { terms: [received], hasDropped: false }, all);
     }
-    const summaries = await pageRows(inbox.seq, start, limit === 0 ? MAX_LIMIT : limit);
-    const { total, unread, ...rest } = await totals(inbox, start, counts);
-    return jsonAnswer({ total, unread, count: summaries.length, ...rest, messages: summaries });
-  }
-
-  /** Reads a page in steps, because a list without a limit has all messages. */
-  async function pageRows(inboxSeq: number, start: number, limit: number) {
-    const summaries = store.pageAt(inboxSeq, start, Math.min(limit, STEP_ROWS));
-    let last = summaries.at(-1);
-    while (last !== undefined && summaries.length < limit && summaries.length % STEP_ROWS === 0) {
-      await new Promise<void>((resolve) => void setImmediate(resolve));
-      const next = store.page(inboxSeq, last.seq, Math.min(limit - summaries.length, STEP_ROWS));
-      if (next.length === 0) break;
-      summaries.push(...next);
-      last = summaries.at(-1);
-    }
-    return summaries.map(mailpitSummary);
+    const page = { start, limit: limit === 0 ? MAX_LIMIT : limit };
+    const [counts, seqs] = await Promise.all([
+      messages.counts(inbox),
+      messages.seqsAt(inbox, page),
+    ]);
+    return answerPage(context, { seqs, start, counts, found: counts });
   }
 
   async function search(context: MailpitContext): Promise<Response> {
@@ -68,28 +77,50 @@ export function mailpitListRoutes(messages: MailpitMessages): MailpitRoute[] {
     return searchPage(context, { ...query, terms: [...query.terms, received] }, null);
   }
 
-  /** `counts`: shown as the number of matches instead of those of the query. */
+  /** `shown`: the numbers to show instead of those of the matches. */
   async function searchPage(
-    { inbox, query: parameters }: MailpitContext,
+    context: MailpitContext,
     query: SearchQuery,
-    counts: { total: number; unread: number } | null,
+    shown: Numbers | null,
   ): Promise<Response> {
-    const { start, limit } = pageOf(parameters);
+    const { inbox } = context;
+    const { start, limit } = pageOf(context.query);
     const matches = await messages.find(inbox.seq, query);
-    const page = matches.slice(start, start + limit).flatMap(({ seq }) => store.bySeq(seq) ?? []);
+    const seqs = matches.slice(start, start + limit).map(({ seq }) => seq);
     const found = {
       total: matches.length,
       unread: matches.filter(({ isRead }) => !isRead).length,
     };
-    const { total, unread, ...rest } = await totals(inbox, start, counts ?? found);
-    const summaries = page.map(mailpitSummary);
-    return jsonAnswer({ total, unread, count: summaries.length, ...rest, messages: summaries });
+    const counts = await messages.counts(inbox);
+    return answerPage(context, { seqs, start, counts, found: shown ?? found });
   }
 
   return [
     ["GET", "/api/v1/messages", list],
     ["GET", "/api/v1/search", search],
   ];
+}
+
+/** Lets other work of the event loop have a turn. */
+const nextTurn = () => new Promise<void>((resolve) => void setImmediate(resolve));
+
+/** An answer with the messages as its last member. One with many messages is sent piece by piece. */
+function listAnswer(members: object, texts: readonly string[]): Response {
+  const head = `${JSON.stringify(members).slice(0, -1)},"messages":[`;
+  const pieces = [head, ...texts.map((text, i) => (i === 0 ? text : `,${text}`)), "]}"];
+  const headers = { "Content-Type": "application/json;charset=utf-8", "Cache-Control": "no-store" };
+  if (texts.length <= 1) return new Response(pieces.join(""), { headers });
+  const encoder = new TextEncoder();
+  let next = 0;
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      await nextTurn();
+      const piece = pieces[next++];
+      if (piece === undefined) controller.close();
+      else controller.enqueue(encoder.encode(piece));
+    },
+  });
+  return new Response(body, { headers });
 }
 
 /** Invalid values count as absent. */

@@ -61,12 +61,13 @@ export function mailhogRoutes(deps: {
     const start = numberOf(context, "start", 0);
     const limit = Math.min(numberOf(context, "limit", DEFAULT_LIMIT), MAX_LIMIT);
     const matches = query === null ? null : await messages.matches(inbox.seq, query);
-    const found =
+    const seqs =
       matches === null
-        ? store.pageAt(inbox.seq, start, limit)
-        : matches.slice(start, start + limit).flatMap(({ seq }) => store.bySeq(seq) ?? []);
+        ? await messages.seqsAt(inbox, { start, limit })
+        : matches.slice(start, start + limit).map(({ seq }) => seq);
+    const found = seqs.flatMap((seq) => store.bySeq(seq) ?? []);
+    const total = matches?.length ?? (await messages.counts(inbox)).total;
     const items = withinBytes(found).map(itemOf);
-    const total = matches?.length ?? store.counts(inbox.seq).total;
     return mailhogAnswer({ total, count: items.length, start, items });
   }
 

@@ -9,6 +9,7 @@
  * 4. mailhog.ts has the few routes of MailHog.
  */
 
+import { peerOf, type RequestServer } from "../../../http/incoming.ts";
 import { type AnyElysia, Elysia } from "elysia";
 import type { App } from "../../../core/app.ts";
 import { undocumented } from "../../../http/documented.ts";
@@ -34,7 +35,6 @@ import { mailpitCounters } from "./counters.ts";
 import { messageReleases } from "../release/service.ts";
 import { inboxChanges } from "../changes.ts";
 import { inboxService } from "../service.ts";
-import { messageIndexer } from "../indexing/indexer.ts";
 import { messageIntake } from "../messages/intake.ts";
 import { localAccessOf } from "../../../http/local-access.ts";
 import { inboxReading } from "../reading.ts";
@@ -78,7 +78,6 @@ export function mailpitRoutes(app: App): AnyElysia {
     counters,
     changes: inboxChanges(app),
     inboxes: inboxService(app),
-    indexer: messageIndexer(app),
     intake: messageIntake(app),
     localAccess: localAccessOf(app),
     reading: inboxReading(app),
@@ -111,7 +110,7 @@ export function mailpitRoutes(app: App): AnyElysia {
   function answer(handler: MailpitHandler, admit: MailpitAccess["inboxOf"]) {
     return async ({ request, params, server }: Incoming): Promise<Response> => {
       try {
-        const peer = server?.requestIP(request)?.address ?? null;
+        const peer = peerOf({ request, server });
         const inbox = await admit(request, peer);
         const query = new URL(request.url).searchParams;
         return await handler({ request, query, params, inbox });
@@ -152,7 +151,7 @@ export function mailpitRoutes(app: App): AnyElysia {
 type Incoming = {
   request: Request;
   params: Record<string, string>;
-  server: { requestIP(request: Request): { address: string } | null } | null;
+  server: RequestServer | null;
 };
 
 /** The path in `Location` begins with a single slash, because two would name another server. */

@@ -8,10 +8,11 @@
  * 3. It ends with 1001 (RFC 6455 §7.4.1) after its lifetime, and when the server stops.
  */
 
+import { peerOf } from "../../../http/incoming.ts";
 import { type AnyElysia, Elysia } from "elysia";
 import { undocumented } from "../../../http/documented.ts";
 import { connectionOwnerOf, type LiveConnections } from "../../../http/live-connections.ts";
-import { AppError } from "../../../lib/errors.ts";
+import { AppError, inSentences } from "../../../lib/errors.ts";
 import { LIVE_LIMITS } from "../live/stream.ts";
 import type { InboxRow } from "../service.ts";
 import type { MailpitAccess } from "./access.ts";
@@ -43,7 +44,7 @@ export function mailpitSocket(deps: {
     sendPings: true,
     async beforeHandle({ request, server }) {
       try {
-        const peer = server?.requestIP(request)?.address ?? null;
+        const peer = peerOf({ request, server });
         const inbox = await access.inboxOf(request, peer);
         connections.requireBelowLimit(ownerOf(inbox));
         admitted.set(request, inbox);
@@ -61,7 +62,7 @@ export function mailpitSocket(deps: {
       const leave = enter(connections, inbox, end);
       if (leave instanceof AppError) return ws.close(TRY_AGAIN_LATER, leave.message);
       open.set(ws.id, leave);
-      const unsubscribe = events.subscribe(inbox.seq, (frame) => {
+      const unsubscribe = events.subscribe(inbox, (frame) => {
         ws.raw.send(frame);
         if (waitingBytesOf(ws.raw) > LIVE_LIMITS.bufferedBytes) ws.raw.terminate();
       });
@@ -106,5 +107,5 @@ function enter(
 }
 
 function asRefusal({ status, message, suggestion = "", headers }: AppError): MailpitRefusal {
-  return new MailpitRefusal(status, `${message} ${suggestion}`.trimEnd(), { ...headers });
+  return new MailpitRefusal(status, inSentences(message, suggestion), { ...headers });
 }

@@ -1,19 +1,19 @@
 /** The rows of messages that arrive. All functions but `rowOf` are parts of a change. */
 
-import type { Database } from "bun:sqlite";
+import type { App } from "../../../core/app.ts";
 import { insertedSeq } from "../../../db/inserted.ts";
-import type { Clock } from "../../../lib/clock.ts";
 import { newShortId } from "../../../lib/id.ts";
 import { type MessageEnvelope, localEnvelope } from "../envelope.ts";
 import {
-  listedMembers,
   type MessageRecord,
   NOTHING_PARSED,
   type ParsedColumns,
   parsedColumns,
   type ParsedMessage,
+  parsedRecord,
   UNPARSED,
 } from "./record.ts";
+import { messageStore } from "./store.ts";
 
 export type Arrived = {
   inboxSeq: number;
@@ -23,22 +23,22 @@ export type Arrived = {
   emailId: string | null;
 };
 
-/** A stored message that is not in the index of texts yet. */
 export type Stored = {
   seq: number;
   id: string;
   inboxSeq: number;
   record: MessageRecord;
   recipients: readonly string[];
-  /** Null if the message is too large to keep in memory, or parsed already. */
+  /** Null if the message is too large to keep in memory. */
   raw: Uint8Array | null;
-  /** The content of a plain message, which the row has already; null if it has to be parsed. */
-  parsed: ParsedMessage | null;
 };
 
-type Size = { size: number; storedBytes: number };
+type StoredSize = { size: number; storedBytes: number };
 
-export function createArrivedRows(sqlite: Database, clock: Clock) {
+export function createArrivedRows(app: App) {
+  const { clock } = app;
+  const { sqlite } = app.db;
+  const { insertText } = messageStore(app);
   const insert = sqlite.prepare<unknown, [MessageRow & ParsedColumns]>(`
     INSERT INTO inbox_messages
       (id, inbox_seq, state, received_at, size, stored_bytes, envelope, username, email_id,
@@ -59,7 +59,7 @@ export function createArrivedRows(sqlite: Database, clock: Clock) {
     "DELETE FROM inbox_messages WHERE state = 'ARRIVING'",
   );
 
-  function rowOf(arrived: Arrived, { size, storedBytes }: Size): MessageRow {
+  function rowOf(arrived: Arrived, { size, storedBytes }: StoredSize): MessageRow {
     const receivedAt = clock.now();
     return {
       id: newShortId(receivedAt),
@@ -75,17 +75,27 @@ export function createArrivedRows(sqlite: Database, clock: Clock) {
   }
 
   return {
-    /** Stores a whole message of one piece. */
+    /**
+     * Stores a whole message of one piece: `bytes` is the form of `raw` that is stored. `parsed` is
+     * null if the message is not plain and has to be parsed later.
+     */
     insertWhole(
       arrived: Arrived,
-      content: Pick<Stored, "raw" | "parsed"> & { size: number; compressed: Uint8Array },
+      content: { raw: Uint8Array; bytes: Uint8Array; parsed: ParsedMessage | null },
     ): Stored {
-      const { size, raw, compressed, parsed } = content;
-      const row = rowOf(arrived, { size, storedBytes: compressed.byteLength });
-      const columns = parsed === null ? NOTHING_PARSED : parsedColumns(parsed);
+      const { raw, bytes, parsed } = content;
+      const row = rowOf(arrived, { size: raw.byteLength, storedBytes: bytes.byteLength });
+      if (parsed === null) {
+        const seq = insertedSeq(insert.run({ ...row, ...NOTHING_PARSED }));
+        insertPiece.run(seq, 0, bytes);
+        return storedOf(arrived, { ...row, seq }, raw);
+      }
+      const columns = { ...parsedColumns(parsed), state: "PARSED" as const };
       const seq = insertedSeq(insert.run({ ...row, ...columns }));
-      insertPiece.run(seq, 0, compressed);
-      return storedOf(arrived, { ...row, seq }, { raw, parsed });
+      insertPiece.run(seq, 0, bytes);
+      insertText(seq, parsed);
+      const stored = storedOf(arrived, { ...row, seq }, null);
+      return { ...stored, record: parsedRecord(stored.record, parsed) };
     },
 
     /** Inserts the row of a message whose pieces are still arriving, and returns its `seq`. */
@@ -99,10 +109,10 @@ export function createArrivedRows(sqlite: Database, clock: Clock) {
       void insertPiece.run(seq, position, compressed),
 
     /** Makes a message visible after all its pieces are stored. */
-    finish(seq: number, arrived: Arrived, size: Size): Stored {
+    finish(seq: number, arrived: Arrived, size: StoredSize): Stored {
       const row = rowOf(arrived, size);
       finish.run({ ...row, seq });
-      return storedOf(arrived, { ...row, seq }, { raw: null, parsed: null });
+      return storedOf(arrived, { ...row, seq }, null);
     },
 
     remove: (seq: number): void => void remove.run(seq),
@@ -115,7 +125,7 @@ export function createArrivedRows(sqlite: Database, clock: Clock) {
 function storedOf(
   { inboxSeq, envelope }: Arrived,
   row: MessageRow & { seq: number },
-  { raw, parsed }: Pick<Stored, "raw" | "parsed">,
+  raw: Uint8Array | null,
 ): Stored {
   const { seq, id, receivedAt, size, username, emailId } = row;
   const arrived = {
@@ -128,19 +138,15 @@ function storedOf(
     username,
     emailId,
   };
-  const record: MessageRecord = {
-    ...UNPARSED,
-    ...arrived,
-    ...(parsed === null ? {} : listedMembers(parsed)),
-  };
+  const record: MessageRecord = { ...UNPARSED, ...arrived };
   const recipients = envelope.to.map(({ address }) => address);
-  return { seq, id, inboxSeq, record, recipients, raw, parsed };
+  return { seq, id, inboxSeq, record, recipients, raw };
 }
 
 type MessageRow = {
   id: string;
   inboxSeq: number;
-  state: "ARRIVING" | "RECEIVED";
+  state: "ARRIVING" | "RECEIVED" | "PARSED";
   receivedAt: number;
   size: number;
   storedBytes: number;

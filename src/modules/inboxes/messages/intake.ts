@@ -4,14 +4,15 @@
  * 1. `open` starts a message. `add` takes its bytes in pieces of any size.
  * 2. Each full MiB is compressed and stored at once, in a row that no list shows (state ARRIVING).
  *    So memory is bounded, and a message that does not end leaves nothing but rows to remove.
- * 3. `complete` stores the rest and makes the message visible (state RECEIVED) in one transaction.
- *    It resolves when the message is on disk. A plain message is parsed before that.
- * 4. The indexer (`../indexing/indexer.ts`) parses all others afterwards, and adds the texts of all
- *    messages to the index.
+ * 3. `complete` stores the rest and makes the message visible in one transaction. It resolves when
+ *    the message is on disk. A plain message is parsed before that, so that the same transaction
+ *    stores all that lists and searches need (state PARSED).
+ * 4. The indexer (`../indexing/indexer.ts`) parses all others afterwards (state RECEIVED until then).
  */
 
 import { freeMemory } from "../../../lib/free-memory.ts";
 import { createPieceBuffer, PIECE_BYTES } from "../../../lib/piece-buffer.ts";
+import { inboxChanges } from "../changes.ts";
 import { parsePlain } from "../parsing/plain-message.ts";
 import { type Arrived, createArrivedRows, type Stored } from "./arrived.ts";
 import type { App } from "../../../core/app.ts";
@@ -19,6 +20,8 @@ import { perApp } from "../../../lib/per-app.ts";
 import { mailpitCounters } from "../mailpit/counters.ts";
 import { arrivalMemory } from "./memory.ts";
 import { messageIndexer } from "../indexing/indexer.ts";
+import { storedForm, storedPiece } from "./store.ts";
+import { inboxRetention } from "../retention.ts";
 
 /** Longest time that a message waits for others that share its commit (db/commit-delay.ts). */
 const GATHER_MS = 0.7;
@@ -37,39 +40,42 @@ export type Intake = ReturnType<typeof createIntake>;
 export const messageIntake = perApp(createIntake);
 
 function createIntake(app: App) {
-  const { writer, clock } = app;
-  const rows = createArrivedRows(app.db.sqlite, clock);
+  const { writer } = app;
+  const rows = createArrivedRows(app);
   const [counters, memory, indexer] = [
     mailpitCounters(app),
     arrivalMemory(app),
     messageIndexer(app),
   ];
+  const [changes, retention] = [inboxChanges(app), inboxRetention(app)];
 
-  /** Called after a message is on disk. */
-  function onReceived(stored: Stored): void {
-    const bytes = stored.record.size;
-    counters.accepted(stored.inboxSeq, bytes);
-    memory.noteArrival(bytes);
-    indexer.add(stored);
+  /** Part of the change that made a message visible. */
+  function announced(stored: Stored): Stored {
+    retention.keepNumber(stored.inboxSeq);
+    writer.afterCommit(() => onReceived(stored));
+    return stored;
   }
 
-  /** Stores a message of one piece. Only one that is not parsed yet keeps its bytes in memory. */
+  function onReceived(stored: Stored): void {
+    const { record, inboxSeq } = stored;
+    counters.accepted(inboxSeq, record.size);
+    memory.noteArrival(record.size);
+    if (record.state === "PARSED") changes.publish(inboxSeq, { type: "message", message: record });
+    else indexer.add(stored);
+  }
+
+  /** Stores a message of one piece. */
   async function storeWhole(
     arrived: Arrived,
     pending: ReturnType<typeof createPieceBuffer>,
   ): Promise<Stored> {
-    const bytes = pending.peek();
-    const size = bytes.byteLength;
-    const compressed = Bun.zstdCompressSync(bytes, { level: 1 });
+    const raw = pending.take();
     const recipients = arrived.envelope.to.map(({ address }) => address);
-    const parsed = parsePlain(bytes, recipients);
-    const raw = parsed === null ? pending.take() : null;
-    pending.clear();
-    const content = { size, raw, compressed, parsed };
-    const stored = await writer.write(() => rows.insertWhole(arrived, content), {
+    const content = { raw, bytes: storedForm(raw), parsed: parsePlain(raw, recipients) };
+    const stored = await writer.write(() => announced(rows.insertWhole(arrived, content)), {
       gatherMs: GATHER_MS,
     });
-    freeMemory(compressed);
+    if (content.bytes !== raw) freeMemory(content.bytes);
     return stored;
   }
 
@@ -82,7 +88,7 @@ function createIntake(app: App) {
     let seq: number | null = null;
 
     async function storePiece(raw: Uint8Array): Promise<number> {
-      const compressed = await Bun.zstdCompress(raw, { level: 1 });
+      const compressed = await storedPiece(raw);
       freeMemory(raw);
       storedBytes += compressed.byteLength;
       const inbox = await inboxSeq;
@@ -100,7 +106,7 @@ function createIntake(app: App) {
     async function finish(arrived: Arrived): Promise<Stored> {
       if (seq === null) return storeWhole(arrived, pending);
       const known = await storePiece(pending.take());
-      return writer.write(() => rows.finish(known, arrived, { size, storedBytes }));
+      return writer.write(() => announced(rows.finish(known, arrived, { size, storedBytes })));
     }
 
     async function addRest(piece: Uint8Array): Promise<void> {
@@ -116,11 +122,7 @@ function createIntake(app: App) {
         const added = pending.add(piece);
         return added === piece.byteLength ? null : addRest(piece.subarray(added));
       },
-      async complete(arrived) {
-        const stored = await finish(arrived);
-        onReceived(stored);
-        return stored;
-      },
+      complete: finish,
       async discard() {
         pending.clear();
         const known = seq;
@@ -141,12 +143,11 @@ function createIntake(app: App) {
 
     /** Part of a change: stores a whole message of any size. It is parsed after the commit. */
     insert(arrived: Arrived, raw: Uint8Array): void {
-      const pieces = piecesOf(raw).map((piece) => Bun.zstdCompressSync(piece, { level: 1 }));
+      const pieces = piecesOf(raw).map(storedForm);
       const storedBytes = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
       const seq = rows.insertArriving(arrived.inboxSeq);
       for (const [position, piece] of pieces.entries()) rows.insertPiece(seq, position, piece);
-      const stored = rows.finish(seq, arrived, { size: raw.byteLength, storedBytes });
-      writer.afterCommit(() => onReceived(stored));
+      announced(rows.finish(seq, arrived, { size: raw.byteLength, storedBytes }));
     },
 
     /** Removes messages that had not arrived completely when the process ended. */

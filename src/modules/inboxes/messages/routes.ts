@@ -52,7 +52,8 @@ export function messageRoutes(app: App) {
     .get(
       "",
       async ({ project, params, query }) => {
-        const { seq } = await reading.inbox(project.seq, params.id);
+        const inbox = await reading.inbox(project.seq, params.id);
+        const { seq } = inbox;
         const search = query.query ?? "";
         matching.check(search);
         const list = { scope: `inbox ${seq} ${search}`, query };
@@ -60,7 +61,7 @@ export function messageRoutes(app: App) {
           const { after, limit } = request;
           const rows = await matching.find(seq, search, { before: seqBound(request), limit });
           const areAll = after === null && rows.length < limit;
-          const total = areAll ? rows.length : await matching.count(seq, search);
+          const total = areAll ? rows.length : await matching.count(inbox, search);
           return { rows, total, positionOf: bySeq };
         };
         return envelope(await listPage(list, read, (rows) => rows.map(presentMessage)));

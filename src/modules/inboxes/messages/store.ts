@@ -1,4 +1,7 @@
-/** Reads messages of inboxes, newest first. `write.ts` changes them. */
+/**
+ * Reads messages of inboxes, newest first. `write.ts` changes them, and `numbers.ts` reads what looks at
+ * all messages of an inbox.
+ */
 
 import type { Db } from "../../../db/open.ts";
 import {
@@ -15,7 +18,29 @@ import { perApp } from "../../../lib/per-app.ts";
 /** Messages that are in lists: all but those that are still arriving. */
 const VISIBLE = "m.state <> 'ARRIVING'";
 
-export type Counts = { total: number; unread: number };
+/**
+ * A small message is stored as it is, because to compress it takes longer than to write it; all others
+ * are compressed by zstd. The first four bytes tell which: those of zstd (RFC 8878 §3.1.1) mean that
+ * the bytes are compressed. A small message that begins with these four is therefore compressed, too.
+ */
+const MIN_COMPRESSED_BYTES = 4 * 1024;
+const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
+const LEVEL = { level: 1 };
+
+const isZstd = (bytes: Uint8Array): boolean => ZSTD.equals(bytes.subarray(0, ZSTD.byteLength));
+
+/** Returns the bytes of a message as they are stored: the same ones, or others. */
+export function storedForm(raw: Uint8Array): Uint8Array {
+  const isSmall = raw.byteLength < MIN_COMPRESSED_BYTES && !isZstd(raw);
+  return isSmall ? raw : Bun.zstdCompressSync(raw, LEVEL);
+}
+
+/** The same for a large piece, which a thread compresses. */
+export const storedPiece = (raw: Uint8Array): Promise<Uint8Array> => Bun.zstdCompress(raw, LEVEL);
+
+export function rawForm(stored: Uint8Array): Uint8Array {
+  return isZstd(stored) ? Bun.zstdDecompressSync(stored) : stored;
+}
 
 export type MessageStore = ReturnType<typeof createMessageStore>;
 
@@ -31,18 +56,6 @@ export function createMessageStore({ db }: { db: Db }) {
   const pageBySeq = sqlite.prepare<MessageRow, [number, number, number]>(
     select(`WHERE m.inbox_seq = +? AND m.seq < +? AND ${VISIBLE} ORDER BY m.seq DESC LIMIT +?`),
   );
-  const pageByOffset = sqlite.prepare<MessageRow, [number, number, number]>(
-    select(`WHERE m.inbox_seq = +? AND ${VISIBLE} ORDER BY m.seq DESC LIMIT +? OFFSET +?`),
-  );
-  const countAll = sqlite.prepare<Counts, [number]>(`
-    SELECT count(*) AS total, coalesce(sum(is_read = 0), 0) AS unread
-    FROM inbox_messages INDEXED BY inbox_messages_unread WHERE inbox_seq = +?`);
-  /** A value that changes with each write, of this connection or another one. */
-  const stateOfData = sqlite.prepare<{ state: string }, []>(
-    "SELECT total_changes() || '-' || data_version AS state FROM pragma_data_version",
-  );
-  /** Counts that are valid until the next write. */
-  let counted = { at: "", byInbox: new Map<number, Counts>() };
   const pieces = sqlite.prepare<{ bytes: Uint8Array }, [number]>(
     "SELECT bytes FROM inbox_raw WHERE message_seq = +? ORDER BY position",
   );
@@ -70,22 +83,9 @@ export function createMessageStore({ db }: { db: Db }) {
     page: (inboxSeq: number, before: number | null, limit: number): MessageRecord[] =>
       pageBySeq.all(inboxSeq, before ?? Number.MAX_SAFE_INTEGER, limit).map(recordOf),
 
-    pageAt: (inboxSeq: number, offset: number, limit: number): MessageRecord[] =>
-      pageByOffset.all(inboxSeq, limit, offset).map(recordOf),
-
-    counts(inboxSeq: number): Counts {
-      const at = stateOfData.get()?.state ?? "";
-      if (at !== counted.at) counted = { at, byInbox: new Map() };
-      const known = counted.byInbox.get(inboxSeq);
-      if (known !== undefined) return known;
-      const counts = countAll.get(inboxSeq) ?? { total: 0, unread: 0 };
-      counted.byInbox.set(inboxSeq, counts);
-      return counts;
-    },
-
     /** The raw message, as it was received. */
     raw(seq: number): Uint8Array {
-      const all = pieces.all(seq).map(({ bytes }) => Bun.zstdDecompressSync(bytes));
+      const all = pieces.all(seq).map(({ bytes }) => rawForm(bytes));
       return all.length === 1 && all[0] !== undefined ? all[0] : Buffer.concat(all);
     },
 

@@ -28,9 +28,6 @@ export function createMessageWrites(sqlite: Database) {
         date = $date, snippet = $snippet, attachments = $attachments, inlines = $inlines,
         tags = $tags
     WHERE seq = +$seq AND state = 'RECEIVED'`);
-  const setIndexed = sqlite.prepare<unknown, [number]>(
-    "UPDATE inbox_messages SET state = 'PARSED' WHERE seq = +? AND state = 'RECEIVED'",
-  );
   const setUnreadable = sqlite.prepare<unknown, [string, number]>(`
     UPDATE inbox_messages SET state = 'UNREADABLE', parse_error = ?
     WHERE seq = +? AND state = 'RECEIVED'`);
@@ -54,7 +51,9 @@ export function createMessageWrites(sqlite: Database) {
 
   /** Removes messages with everything that belongs to them. */
   function removeAll(seqs: readonly number[]): void {
-    const texts = seqs.flatMap((seq) => textOf.get(seq) ?? []);
+    const upTo = index.upTo();
+    const indexed = seqs.filter((seq) => seq <= upTo);
+    const texts = indexed.flatMap((seq) => textOf.get(seq) ?? []);
     for (const seq of seqs) removeMessage.run(seq);
     index.remove(texts);
   }
@@ -91,15 +90,14 @@ export function createMessageWrites(sqlite: Database) {
       return true;
     },
 
-    /** The same for a message whose row already has what the parser found, and which has no parts. */
-    setIndexed(seq: number, parsed: ParsedMessage): boolean {
-      if (setIndexed.run(seq).changes === 0) return false;
-      insertText(seq, parsed);
-      return true;
-    },
+    /** Part of a change: stores the texts of a message that searches compare. */
+    insertText,
 
-    /** Part of a change: adds texts of parsed messages to the index, after all other writes. */
-    addToIndex: index.add,
+    /**
+     * Part of a change: adds the texts of messages to the index that it has passed already, after
+     * all other writes.
+     */
+    addPassedToIndex: index.addPassed,
 
     /** Part of a change: the parser failed. The message stays, and is shown raw. */
     setUnreadable: (seq: number, reason: string): boolean =>

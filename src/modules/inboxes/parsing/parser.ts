@@ -15,7 +15,7 @@ import type { Log } from "../../../lib/log.ts";
 import { threadFile } from "../../../lib/thread-file.ts";
 import type { Detail } from "../../../checks/detail.ts";
 import type { Report } from "../../../protocols/dsn/read-report.ts";
-import type { Part } from "../messages/record.ts";
+import type { Addresses, Part } from "../messages/record.ts";
 import type { IndexResult, ParserAnswer, ParserResult, ParserTask, Unparsed } from "./tasks.ts";
 import type { App } from "../../../core/app.ts";
 import { perApp } from "../../../lib/per-app.ts";
@@ -49,6 +49,9 @@ type Job = {
   resolve: (result: ParserResult) => void;
   reject: (error: Error) => void;
 };
+
+/** The parts of a message that are shown, its files, and the addresses of its header. */
+type ReadParts = Detail & { parts: Part[]; addresses: Addresses };
 
 export type Parser = ReturnType<typeof createParser>;
 
@@ -181,14 +184,15 @@ export function createParser(deps: { clock: Clock; log: Log }) {
   // All functions but `read` and `report` reject with ParserError if the task fails or takes too long.
   return {
     /** The parts of a message that are shown, and its files; null if it cannot be parsed. */
-    async read(raw: Uint8Array, sender: string): Promise<(Detail & { parts: Part[] }) | null> {
+    async read(raw: Uint8Array, sender: string): Promise<ReadParts | null> {
       try {
         const { detail } = await run(sender, { kind: "detail", raw, hasLineEnds: false });
         const { copies, buffer } = copyTogether([{ raw, recipients: [] }]);
         const { index = [] } = await run(sender, { kind: "index", messages: copies }, [buffer]);
         const [result] = index;
         if (detail === undefined || result?.ok !== true) return null;
-        return { ...detail, parts: result.parsed.parts };
+        const { parts, addresses } = result.parsed;
+        return { ...detail, parts, addresses };
       } catch (error) {
         if (error instanceof ParserError) return null;
         throw error;

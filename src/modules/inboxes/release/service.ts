@@ -23,6 +23,7 @@ import { perApp } from "../../../lib/per-app.ts";
 import { messageStore } from "../messages/store.ts";
 import { inboxService } from "../service.ts";
 import { transportOf } from "../../../outbox/transports/create-transport.ts";
+import { sendOne } from "../../../outbox/outcome.ts";
 
 /** Releases at the same time; each holds a whole message in memory. */
 const MAX_CONCURRENT = 4;
@@ -99,7 +100,7 @@ function createReleases(app: App) {
     if (suppression !== null) {
       return { to, outcome: "suppressed", reason: suppression, conversations: [] };
     }
-    const outcome = await transport.send({ envelope: { from, to }, message });
+    const outcome = await sendOne(transport, { envelope: { from, to }, message });
     const { kind, reason, conversations } = outcome;
     return { to, outcome: kind, reason, conversations };
   }

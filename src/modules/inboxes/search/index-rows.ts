@@ -1,6 +1,10 @@
 /**
  * The trigram index of texts (`inbox_search`, an FTS5 table without a copy of the texts). All
- * functions are parts of a change.
+ * functions but `upTo` are parts of a change.
+ *
+ * The index has the texts of all messages up to a position in the order of arrival. Those after it
+ * are compared without the index, until text-indexing.ts adds many of them together, which costs less;
+ * messages that an inbox loses soon are never added.
  *
  * FTS5 collects new entries in memory and writes them as a segment when a savepoint begins or ends.
  * Each change is a savepoint, and so is each statement that runs a trigger or changes further rows by
@@ -10,10 +14,24 @@
  */
 
 import type { Database } from "bun:sqlite";
+import type { Db } from "../../../db/open.ts";
+import { statement } from "../../../db/statement.ts";
 
 export type IndexedText = { seq: number; text: string };
 
+/** FTS5 has a row for each text of the index in this table. */
+const findLast = statement<{ seq: number | null }, []>(
+  "SELECT max(id) AS seq FROM inbox_search_docsize",
+);
+
+/** The last message in the index. */
+export const indexedUpTo = (app: { db: Pick<Db, "sqlite"> }): number =>
+  findLast(app).get()?.seq ?? 0;
+
 export function createSearchIndex(sqlite: Database) {
+  const following = sqlite.prepare<IndexedText, [number, number]>(`
+    SELECT message_seq AS seq, text FROM inbox_texts
+    WHERE message_seq > +? ORDER BY message_seq LIMIT +?`);
   const insert = sqlite.prepare<unknown, [number, string]>(
     "INSERT INTO inbox_search (rowid, text) VALUES (?, ?)",
   );
@@ -21,9 +39,27 @@ export function createSearchIndex(sqlite: Database) {
     "INSERT INTO inbox_search (inbox_search, rowid, text) VALUES ('delete', ?, ?)",
   );
 
+  const upTo = (): number => indexedUpTo({ db: { sqlite } });
+
+  function add(texts: readonly IndexedText[]): void {
+    for (const { seq, text } of texts) insert.run(seq, text);
+  }
+
   return {
-    add(texts: readonly IndexedText[]): void {
-      for (const { seq, text } of texts) insert.run(seq, text);
+    /** The last message in the index. */
+    upTo,
+
+    /** Adds those of the texts that are before the last message in the index. */
+    addPassed(texts: readonly IndexedText[]): void {
+      const end = upTo();
+      add(texts.filter(({ seq }) => seq < end));
+    },
+
+    /** Adds the next texts, and returns their number. */
+    addNext(limit: number): number {
+      const texts = following.all(upTo(), limit);
+      add(texts);
+      return texts.length;
     },
 
     /** The texts must be those that were added: FTS5 finds the entries by them. */

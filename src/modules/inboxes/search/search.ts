@@ -4,8 +4,8 @@
  * 1. syntax.ts parses a query, compile.ts turns it into SQL.
  * 2. The trigram index names the messages that may match; their texts are then compared. Without a
  *    term of three characters, all messages of the inbox are compared.
- * 3. A body of more than 4 KiB is not in the index as a whole. Such messages are compared by a SELECT
- *    of their own.
+ * 3. The newest messages may not be in the index yet (index-rows.ts), and a body of more than 4 KiB is
+ *    not in it as a whole. Such messages are compared by SELECTs of their own.
  */
 
 import type { App } from "../../../core/app.ts";
@@ -14,6 +14,7 @@ import { statement } from "../../../db/statement.ts";
 import { parseTags } from "../messages/record.ts";
 import { allHold, type CompiledSearch, compileQuery, type Sql } from "./compile.ts";
 import { foldText } from "./fold.ts";
+import { indexedUpTo } from "./index-rows.ts";
 import type { SearchQuery } from "./syntax.ts";
 import { readTags } from "./tags.ts";
 
@@ -77,7 +78,7 @@ const ownerOf = (app: Reads, inboxSeq: number): number =>
 /** `FROM` and `WHERE` of a search, which are in the order of the column `key`. */
 type Select = Sql & { key: string };
 
-/** One or two SELECTs, which have no message in common. */
+/** Up to three SELECTs, which have no message in common. */
 async function selectsOf(app: Reads, inboxSeq: number, query: SearchQuery): Promise<Select[]> {
   const hasTag = query.terms.some(({ filter }) => filter.kind === "tag");
   const lists = hasTag ? [...(await readTags(app, ownerOf(app, inboxSeq), inboxSeq)).keys()] : [];
@@ -95,6 +96,15 @@ async function selectsOf(app: Reads, inboxSeq: number, query: SearchQuery): Prom
     const whole = usesTexts ? [wholeText(compiled)] : [];
     return [{ ...joined(source, isInInbox, ...whole), key: "m.seq" }];
   }
+  // The index may pass further messages before a reader runs; then these are still compared here.
+  const upTo = indexedUpTo(app);
+  const newest = {
+    sql: "FROM inbox_messages m CROSS JOIN inbox_texts t ON t.message_seq = m.seq",
+    values: [],
+  };
+  const isOutside = { sql: "AND m.seq > +?", values: [upTo] };
+  const outside = { ...joined(newest, isInInbox, isOutside, wholeText(compiled)), key: "m.seq" };
+  const isIndexed = { sql: "AND m.seq <= +?", values: [upTo] };
   const byIndex = {
     sql: `FROM inbox_search CROSS JOIN inbox_messages m ON m.seq = inbox_search.rowid
       CROSS JOIN inbox_texts t ON t.message_seq = inbox_search.rowid`,
@@ -104,7 +114,10 @@ async function selectsOf(app: Reads, inboxSeq: number, query: SearchQuery): Prom
   const key = "inbox_search.rowid";
   // Without such a term, the index has all words that must be found.
   if (texts.every(({ isNegated }) => isNegated)) {
-    return [{ ...joined(byIndex, isInInbox, isFound, wholeText(compiled)), key }];
+    return [
+      outside,
+      { ...joined(byIndex, isInInbox, isFound, isIndexed, wholeText(compiled)), key },
+    ];
   }
   const isShort = { sql: `AND t.is_long = 0 AND ${text.sql}`, values: text.values };
   const long = {
@@ -114,8 +127,9 @@ async function selectsOf(app: Reads, inboxSeq: number, query: SearchQuery): Prom
   };
   const isLong = { sql: "AND t.is_long = 1 AND", values: [] };
   return [
-    { ...joined(byIndex, isInInbox, isFound, isShort), key },
-    { ...joined(long, isInInbox, isLong, longText(compiled)), key: "t.message_seq" },
+    outside,
+    { ...joined(byIndex, isInInbox, isFound, isIndexed, isShort), key },
+    { ...joined(long, isInInbox, isIndexed, isLong, longText(compiled)), key: "t.message_seq" },
   ];
 }
 

@@ -47,6 +47,7 @@ async function readEvents(
 ): Promise<boolean> {
   const newest = newestEvent(app).get()?.seq ?? 0;
   if (newest - afterSeq >= MAX_CHANGES) return false;
+  if (newest <= afterSeq) return true;
   const sql = `
     SELECT project_seq, name, json_group_array(contact_seq) FROM (
       SELECT DISTINCT project_seq, name, contact_seq FROM events

@@ -52,7 +52,11 @@ export function createMembers(deps: {
   }
 
   /** Creates contacts in several changes; a repeated request continues an interrupted one. */
-  async function createContacts(projectSeq: number, addresses: readonly string[]): Promise<number> {
+  async function createContacts(
+    projectSeq: number,
+    addresses: readonly string[],
+    defaultSubscribed: boolean,
+  ): Promise<number> {
     let created = 0;
     for (let i = 0; i < addresses.length; i += CREATED_AT_ONCE) {
       const chunk = addresses.slice(i, i + CREATED_AT_ONCE);
@@ -60,7 +64,7 @@ export function createMembers(deps: {
         const fields = {
           projectSeq,
           subscribed: undefined,
-          defaultSubscribed: true,
+          defaultSubscribed,
           data: undefined,
         };
         return chunk.filter((email) => contacts.upsert({ ...fields, email }).isNew).length;
@@ -87,15 +91,22 @@ export function createMembers(deps: {
     /** Throws 404 for an unknown segment, and 409 for a DYNAMIC one. */
     ensureStatic: (projectSeq: number, id: string): void => void getStatic(projectSeq, id),
 
-    /** Prepares the change. If `createMissing` is true, missing contacts are created before. */
+    /**
+     * Prepares the change. If `createMissing` is true, missing contacts are created before, subscribed
+     * unless `subscribed` is false.
+     */
     async add(
       projectSeq: number,
       id: string,
-      { emails, createMissing = false }: MembersInput,
+      {
+        emails,
+        createMissing = false,
+        subscribed = true,
+      }: MembersInput & { subscribed?: boolean | undefined },
     ): Promise<Change<Static<typeof AddedMembers>>> {
       getStatic(projectSeq, id);
       const created = createMissing
-        ? await createContacts(projectSeq, findByEmail(projectSeq, emails).missing)
+        ? await createContacts(projectSeq, findByEmail(projectSeq, emails).missing, subscribed)
         : 0;
       return () => {
         const { seqs, notFound } = findByEmail(projectSeq, emails);

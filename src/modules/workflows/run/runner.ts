@@ -13,6 +13,7 @@ import type { App } from "../../../core/app.ts";
 import { isStorageRefusal } from "../../../db/refusal.ts";
 import { systemClock } from "../../../lib/clock.ts";
 import { describeError, type Log } from "../../../lib/log.ts";
+import { queueHold } from "../../../outbox/queue-hold.ts";
 import { createWorker } from "../../../lib/worker.ts";
 import { endLeasesOfOldVersion, type WebhookCalls } from "../steps/webhook-calls.ts";
 import { createLogPosition, type LogPositionDeps } from "./log-position.ts";
@@ -39,6 +40,11 @@ export function createWorkflowRunner(deps: RunnerDeps) {
     reportError(error);
     worker.pause();
   });
+  const hold = queueHold(deps.app);
+  hold.onReleased(() => {
+    calls.wakeAll();
+    worker.wake();
+  });
   const runChange = createSlice(deps, position);
   const worker = createWorker({ clock, step, onError: reportError, pauseMs: PAUSE_AFTER_ERROR_MS });
   /** Number of requested writes of the process after the last slice. */
@@ -48,6 +54,7 @@ export function createWorkflowRunner(deps: RunnerDeps) {
 
   /** Runs one slice. Returns the delay until work is due if none is left. */
   async function step(isFirst: boolean): Promise<"more" | number> {
+    if (hold.isHeld()) return LONGEST_SLEEP_MS;
     // Several calls of wake within a short time lead to one run.
     const isSoon = systemClock.elapsed() - lastStepAt < PAUSE_BETWEEN_MS;
     if (isFirst && isSoon) await Bun.sleep(PAUSE_BETWEEN_MS);

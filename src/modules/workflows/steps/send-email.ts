@@ -7,7 +7,6 @@
  */
 
 import type { App } from "../../../core/app.ts";
-import type { Writer } from "../../../db/writer.ts";
 import type { Sender } from "../../../http/admission.ts";
 import { AppError } from "../../../lib/errors.ts";
 import { newId } from "../../../lib/id.ts";
@@ -23,7 +22,7 @@ import {
   senderVerificationLost,
 } from "../../domains/domains.ts";
 import { deadlineOf } from "../../../outbox/retry.ts";
-import type { EmailStore } from "../../../outbox/enqueue.ts";
+import { type EmailStore, wakeSending } from "../../../outbox/enqueue.ts";
 import type { EventLog } from "../../../events/log.ts";
 import { refuseWorkflowMail } from "../../quotas.ts";
 import { suppressionReason } from "../../suppressions.ts";
@@ -43,9 +42,6 @@ type SendEmailDeps = {
   subjects: StepSubjects;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
   projectOf: (projectSeq: number) => SendingProject;
-  writer: Pick<Writer, "afterCommit">;
-  /** Called after the commit of a mail that can be sent. */
-  wake: () => void;
   /** Base URL of the links in mails. */
   url: string;
   /** The key that signs the links. */
@@ -182,7 +178,7 @@ export function createSendEmail(deps: SendEmailDeps) {
       createdAt: now,
     });
     if (suppression === null) {
-      deps.writer.afterCommit(deps.wake);
+      wakeSending(deps.app);
       return { outcome: "COMPLETED", detail: { emailId } };
     }
     deps.events.record({

@@ -11,6 +11,7 @@ import { writeResult } from "../../../db/write-result.ts";
 import { type CallStop, createCallQueues } from "../../../lib/call-queues.ts";
 import { AppError } from "../../../lib/errors.ts";
 import { describeError } from "../../../lib/log.ts";
+import { queueHold } from "../../../outbox/queue-hold.ts";
 import { FetchRefused } from "../../../protocols/fetch-guarded/refusal.ts";
 import { renderWebhook } from "../../content-work/content-work.ts";
 import type { Paths } from "../graph/paths.ts";
@@ -87,7 +88,8 @@ export function createWebhookCalls(deps: WebhookCallsDeps) {
     maxCallsPerProject: app.config.quotaWebhookCalls,
     repeatAfterMs: REPEAT_AFTER_MS,
     findQueues: () => workflowsWithCalls(app),
-    findReceiver: (workflowSeq) => findProject(app).get(workflowSeq),
+    findReceiver: (workflowSeq) =>
+      queueHold(app).isHeld() ? null : findProject(app).get(workflowSeq),
     findDue: (workflowSeq, now, limit) => findDue(app).all(workflowSeq, now, limit),
     nextDueAt: (workflowSeq, now) => findNext(app).get(workflowSeq, now)?.at ?? null,
     maxConcurrent: () => MAX_CALLS_PER_WORKFLOW,

@@ -94,8 +94,8 @@ describe("leaves to mailparser", () => {
   });
 });
 
-test("random headers", async () => {
-  let seed = 3;
+test.each([3, 4])("random headers, seed %i", async (first) => {
+  let seed = first;
   const below = (limit: number): number => {
     seed = (seed * 1103515245 + 12345) % 2147483648;
     return Math.floor((seed / 2147483648) * limit);
@@ -113,12 +113,12 @@ test("random headers", async () => {
       ? Array.from({ length: 1 + below(2) }, () => random(values)).join(", ")
       : Array.from({ length: below(9) }, () => random(characters)).join("");
   let plain = 0;
-  for (let round = 0; round < 6_000; round++) {
+  for (let round = 0; round < 3_000; round++) {
     const lines = Array.from({ length: 1 + below(2) }, () => `${random(names)}: ${valueOf()}\r\n`);
     const message = Buffer.from(`${lines.join("")}\r\ntext ${round}`);
     if (parsePlain(message, RECIPIENTS) === null) continue;
     plain++;
     await compare(message);
   }
-  expect(plain).toBeGreaterThan(1_000);
+  expect(plain).toBeGreaterThan(500);
 });

@@ -21,7 +21,7 @@ export function CampaignMenu(props: {
   beforeCopy?: () => Promise<unknown>;
 }) {
   const { campaign, project, beforeCopy } = props;
-  const { id, status, startedAt } = campaign;
+  const { id, status, startedAt, imported } = campaign;
   const navigate = useNavigate();
   const client = useQueryClient();
   const remove = useDeletion({
@@ -50,12 +50,14 @@ export function CampaignMenu(props: {
       width={290}
       onDuplicate={() => open("duplicate")}
       deletion={
-        DELETABLE.has(status)
+        DELETABLE.has(status) || imported !== null
           ? {
               text:
-                status === "DRAFT"
-                  ? "The draft is deleted with all that was written."
-                  : "The campaign and its report are deleted. The mails that were sent stay in the list of emails.",
+                imported !== null
+                  ? "The record of the campaign is deleted. A repeated import brings it back."
+                  : status === "DRAFT"
+                    ? "The draft is deleted with all that was written."
+                    : "The campaign and its report are deleted. The mails that were sent stay in the list of emails.",
               run: remove,
             }
           : null

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { FieldList } from "../../../../modules/contacts/model.ts";
 import type { Segment } from "../../../../modules/segments/model.ts";
-import { api, type ListPage } from "../../../api.ts";
+import { api, type ListPage, type Query } from "../../../api.ts";
 import { unescapeKey } from "../../../ui/data-key.ts";
 import { type DataKind, dataField } from "./operators.ts";
 
@@ -40,17 +40,18 @@ const KINDS: Readonly<Record<string, DataKind>> = { number: "number", boolean: "
 
 /** Reads what the fields are made of. */
 function useSources(project: string) {
-  const read = <T>(path: string, limit = true) => ({
+  const read = <T>(path: string, query: Query = { limit: MOST }) => ({
     queryKey: ["builder-choices", project, path],
-    queryFn: ({ signal }: { signal: AbortSignal }) =>
-      api.get<T>(path, { query: limit ? { limit: MOST } : { counted: "NEWEST" }, signal }),
+    queryFn: ({ signal }: { signal: AbortSignal }) => api.get<T>(path, { query, signal }),
     // An import, or a new segment, has changed them since the builder was last opened.
     staleTime: 0,
   });
-  const fields = useQuery(read<FieldListAnswer>("/contacts/fields", false)).data;
+  const fields = useQuery(read<FieldListAnswer>("/contacts/fields", { counted: "NEWEST" })).data;
   const events = useQuery(read<ListPage<string>>("/events/names")).data;
   const segments = useQuery(read<ListPage<Segment>>("/segments")).data;
-  const campaigns = useQuery(read<ListPage<Named>>("/campaigns/summaries")).data;
+  // This server knows no recipients of campaigns that another product has sent.
+  const own = { limit: MOST, imported: false };
+  const campaigns = useQuery(read<ListPage<Named>>("/campaigns/summaries", own)).data;
   const templates = useQuery(read<ListPage<Named>>("/templates")).data;
   return { fields, events, segments, campaigns, templates };
 }

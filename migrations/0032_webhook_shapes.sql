@@ -1,0 +1,1 @@
+ALTER TABLE `webhooks` ADD `shape` text DEFAULT 'MAILSTEAD' NOT NULL;

@@ -1,0 +1,128 @@
+/**
+ * Opens a backup: decrypts it into a folder, and compares it with its manifest. In order: the digest of
+ * the file, the decryption, the digest of the database, its integrity, and the rows of each table.
+ */
+
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { openForReading } from "../db/open-stored.ts";
+import { missingMigrations } from "../db/migrate.ts";
+import { decryptFile } from "./age.ts";
+import { readArchive } from "./archive.ts";
+import { digestFile, syncPath, writePieces } from "./files.ts";
+import {
+  type Contents,
+  countAllRows,
+  type Manifest,
+  MAX_MANIFEST_BYTES,
+  parseContents,
+  parseManifest,
+} from "./manifest.ts";
+import { BackupError } from "./refusal.ts";
+
+export const ARCHIVE_NAME = "mailstead.tar.zst.age";
+export const MANIFEST_NAME = "manifest.json";
+const MAX_SECRET_BYTES = 4096;
+const MAX_FAULTS = 5;
+
+/** The encrypted file, and the manifest beside it; null if there is none. */
+export type FoundBackup = { file: string; manifest: Manifest | null };
+
+/** Finds a backup by the path of its folder or of its encrypted file. */
+export function findBackup(path: string): FoundBackup {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) throw new BackupError(`There is no backup at ${path}.`);
+  const file = stat.isDirectory() ? join(path, ARCHIVE_NAME) : path;
+  if (!existsSync(file)) throw new BackupError(`The folder ${path} has no ${ARCHIVE_NAME}.`);
+  const manifest = resolve(file, "..", MANIFEST_NAME);
+  return { file, manifest: existsSync(manifest) ? readManifest(manifest) : null };
+}
+
+export function readManifest(file: string): Manifest {
+  if (statSync(file).size > MAX_MANIFEST_BYTES) throw new BackupError(`${file} is too long.`);
+  try {
+    return parseManifest(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw new BackupError(
+      `${file} cannot be read: it is damaged, or of a later version.`,
+      null,
+      error,
+    );
+  }
+}
+
+/** Compares the encrypted file with the manifest beside it, which needs no key. */
+export async function verifyDigest({ file, manifest }: FoundBackup): Promise<boolean> {
+  if (manifest === null) return false;
+  const { sha256 } = await digestFile(file);
+  return sha256 === manifest.sha256;
+}
+
+/** Writes `mailstead.db` and `secret` of a backup into a folder, and verifies them. */
+export async function extractBackup(
+  { file, manifest }: FoundBackup,
+  identity: string,
+  folder: string,
+): Promise<Contents> {
+  const unzipped = unzip(decryptFile(file, identity));
+  const archive = readArchive(unzipped);
+  const contents = parseContents(await archive.text(MANIFEST_NAME, MAX_MANIFEST_BYTES));
+  const secret = await archive.text("secret", MAX_SECRET_BYTES);
+  const database = join(folder, "mailstead.db");
+  const written = await writePieces(database, archive.content("mailstead.db"));
+  await archive.end();
+  writeFileSync(join(folder, "secret"), secret, { mode: 0o600, flush: true });
+  if (written.sha256 !== contents.databaseSha256 || written.bytes !== contents.databaseBytes) {
+    throw new BackupError(`The database in ${file} is not the one that its manifest names.`);
+  }
+  if (manifest !== null && JSON.stringify(manifest.contents) !== JSON.stringify(contents)) {
+    throw new BackupError(`The manifest beside ${file} is not the one inside of it.`);
+  }
+  verifyDatabase(database, contents);
+  syncPath(folder);
+  return contents;
+}
+
+/** Names an error of the compression, which the encryption has not found. */
+async function* unzip(
+  zipped: AsyncGenerator<Uint8Array, void, undefined>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  yield* streamOf(zipped).pipeThrough(new DecompressionStream("zstd"));
+}
+
+export function streamOf(
+  pieces: AsyncGenerator<Uint8Array, void, undefined>,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  return new ReadableStream({
+    async pull(controller) {
+      const next = await pieces.next();
+      if (next.done === true) controller.close();
+      else controller.enqueue(new Uint8Array(next.value));
+    },
+    async cancel() {
+      await pieces.return();
+    },
+  });
+}
+
+function verifyDatabase(file: string, { rows }: Contents): void {
+  const { sqlite } = openForReading(file);
+  try {
+    // A database of a newer version is refused before it replaces anything.
+    missingMigrations(sqlite);
+    const faults = sqlite
+      .query<{ integrity_check: string }, []>(`PRAGMA integrity_check(${MAX_FAULTS})`)
+      .all()
+      .map((row) => row.integrity_check)
+      .filter((fault) => fault !== "ok");
+    if (faults.length > 0) throw new BackupError(`The database is damaged: ${faults.join("; ")}`);
+    const found = countAllRows(sqlite);
+    const names = new Set([...Object.keys(rows), ...Object.keys(found)]);
+    const differing = [...names].filter((name) => rows[name] !== found[name]);
+    if (differing.length === 0) return;
+    const list = differing.map((name) => `${name} (${rows[name] ?? 0}, found ${found[name] ?? 0})`);
+    throw new BackupError(`The rows of these tables differ: ${list.join(", ")}`);
+  } finally {
+    sqlite.close();
+  }
+}

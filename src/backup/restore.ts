@@ -1,0 +1,106 @@
+/**
+ * Restores a backup into a data folder. The database is decrypted and verified beside the old one,
+ * then the old files are moved aside, then the new ones get their names. An interruption leaves the
+ * old installation, or a folder that a server refuses until the restore is repeated (db/folder.ts). The queue
+ * is held, because its mail may have left after the backup was made.
+ */
+
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { lockDataFolder, RESTORE_FOLDER } from "../db/folder.ts";
+import { missingMigrations } from "../db/migrate.ts";
+import { openStoredDatabase } from "../db/open-stored.ts";
+import { holdQueue } from "../outbox/queue-hold.ts";
+import { extractBackup, type FoundBackup } from "./extract.ts";
+import { syncPath } from "./files.ts";
+import type { Contents } from "./manifest.ts";
+import { BackupError } from "./refusal.ts";
+
+type Restored = {
+  contents: Contents;
+  /** Names of the migrations that the next start applies. */
+  pendingMigrations: string[];
+  /** The folder with the files of the installation that was there before; null if there was none. */
+  movedTo: string | null;
+};
+
+/** Files that a data folder may have without being an installation. */
+const HARMLESS: readonly string[] = ["lock", "lock-journal", "backup", RESTORE_FOLDER];
+const REPLACED = [
+  "mailstead.db",
+  "mailstead.db-wal",
+  "mailstead.db-shm",
+  "secret",
+  "dev-keys.json",
+];
+
+export async function restoreBackup(options: {
+  from: FoundBackup;
+  identity: string;
+  /** Absolute path of the data folder. */
+  data: string;
+  /** Moves an installation in the folder aside; without it, a folder that is not empty is refused. */
+  isReplacing: boolean;
+  now: () => number;
+}): Promise<Restored> {
+  const { data, now } = options;
+  mkdirSync(data, { recursive: true, mode: 0o700 });
+  const unlock = lockDataFolder(data);
+  try {
+    const isInterrupted =
+      existsSync(join(data, RESTORE_FOLDER)) && !existsSync(join(data, "mailstead.db"));
+    if (!options.isReplacing && !isInterrupted) requireEmpty(data);
+    const part = join(data, RESTORE_FOLDER);
+    rmSync(part, { recursive: true, force: true });
+    mkdirSync(part, { mode: 0o700 });
+    const { contents, pendingMigrations } = await extractHeld(options, part);
+    const movedTo = moveAside(data, now());
+    renameSync(join(part, "secret"), join(data, "secret"));
+    renameSync(join(part, "mailstead.db"), join(data, "mailstead.db"));
+    syncPath(data);
+    rmSync(part, { recursive: true, force: true });
+    return { contents, pendingMigrations, movedTo };
+  } finally {
+    unlock();
+  }
+}
+
+function requireEmpty(data: string): void {
+  const found = readdirSync(data).filter((name) => !HARMLESS.includes(name));
+  if (found.length === 0) return;
+  throw new BackupError(
+    `The data folder ${data} is not empty: it has ${found.slice(0, 3).join(", ")}.`,
+    "Name another folder with --data, or move its installation aside with --replace.",
+  );
+}
+
+async function extractHeld(
+  { from, identity, now }: Parameters<typeof restoreBackup>[0],
+  part: string,
+): Promise<Omit<Restored, "movedTo">> {
+  try {
+    const contents = await extractBackup(from, identity, part);
+    const db = openStoredDatabase(join(part, "mailstead.db"));
+    try {
+      holdQueue(db, now());
+      const pendingMigrations = missingMigrations(db.sqlite).map(({ name }) => name);
+      // The whole content must be in the file, because only this file gets a new name.
+      db.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
+      return { contents, pendingMigrations };
+    } finally {
+      db.sqlite.close();
+    }
+  } catch (error) {
+    rmSync(part, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+function moveAside(data: string, now: number): string | null {
+  const found = REPLACED.filter((name) => existsSync(join(data, name)));
+  if (found.length === 0) return null;
+  const aside = join(data, `before-restore-${new Date(now).toISOString().replaceAll(":", "")}`);
+  mkdirSync(aside, { mode: 0o700 });
+  for (const name of found) renameSync(join(data, name), join(aside, name));
+  return aside;
+}

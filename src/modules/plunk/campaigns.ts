@@ -1,0 +1,450 @@
+/**
+ * GET    /plunk/campaigns                    a numbered page, searched and sorted
+ * POST   /plunk/campaigns
+ * POST   /plunk/campaigns/bulk-update        deletes several, all or none
+ * GET    /plunk/campaigns/{id}
+ * PUT    /plunk/campaigns/{id}               changes the given fields
+ * DELETE /plunk/campaigns/{id}
+ * POST   /plunk/campaigns/{id}/duplicate
+ * POST   /plunk/campaigns/{id}/send          now, or at a time
+ * POST   /plunk/campaigns/{id}/cancel
+ * POST   /plunk/campaigns/{id}/test
+ * GET    /plunk/campaigns/{id}/stats
+ */
+
+import { type Static, Type } from "@sinclair/typebox";
+import { and, eq, inArray } from "drizzle-orm";
+import { Elysia } from "elysia";
+import type { App } from "../../core/app.ts";
+import { AUDIENCE_TYPES, campaigns as campaignTable } from "../../db/schema/campaigns.ts";
+import type { Admission } from "../../http/admission.ts";
+import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
+import { imitated } from "../../http/documented.ts";
+import { Envelope, envelope, IdParams, Nullable, withErrors } from "../../http/envelope.ts";
+import { DisplayName, EmailAddress, normalizedAddress } from "../../http/formats.ts";
+import { conditionFor } from "../../http/role-views.ts";
+import type { Role } from "../../http/roles.ts";
+import { PLUNK } from "../../http/route-path.ts";
+import { ensureChecks, Input, OneOf } from "../../http/validation.ts";
+import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
+import { AppError, fieldError } from "../../lib/errors.ts";
+import { campaignAudience } from "../campaigns/audience.ts";
+import { campaignLifecycle } from "../campaigns/lifecycle.ts";
+import { CampaignInput, CampaignPatch } from "../campaigns/model.ts";
+import { prepareSend } from "../campaigns/prepare-send.ts";
+import { type CampaignRow, presentCampaign } from "../campaigns/present.ts";
+import { readCampaignStats } from "../campaigns/report.ts";
+import { campaignRunner } from "../campaigns/runner.ts";
+import { campaignService } from "../campaigns/service.ts";
+import { readCounts } from "../campaigns/stats.ts";
+import { campaignTests } from "../campaigns/test-mail.ts";
+import { ensureTemplates } from "../content-work/content-work.ts";
+import { BodySource, SubjectSource } from "../templates/model.ts";
+import { ourCondition, plunkCondition } from "./conditions.ts";
+import { asPlunk } from "./errors.ts";
+import { ListParameters, NumberedPage, numberedPage } from "./pages.ts";
+import {
+  bulkDelete,
+  BulkResult,
+  BulkUpdate,
+  ensureHeadless,
+  PLUNK_TYPES,
+  storedType,
+} from "./shapes.ts";
+
+const PLUNK_STATUSES = ["DRAFT", "SCHEDULED", "SENDING", "SENT", "CANCELLED"] as const;
+
+const Count = Type.Integer();
+const Time = Nullable(Type.String());
+
+const PlunkCampaign = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  description: Nullable(Type.String()),
+  subject: Type.String(),
+  body: Type.String(),
+  from: Type.String(),
+  fromName: Nullable(Type.String()),
+  replyTo: Nullable(Type.String()),
+  type: Type.String(),
+  status: OneOf(PLUNK_STATUSES),
+  audienceType: OneOf(AUDIENCE_TYPES),
+  audienceCondition: Type.Unknown(),
+  segmentId: Nullable(Type.String()),
+  scheduledFor: Time,
+  totalRecipients: Count,
+  sentCount: Count,
+  deliveredCount: Count,
+  openedCount: Count,
+  clickedCount: Count,
+  bouncedCount: Count,
+  projectId: Type.String(),
+  sentAt: Time,
+  createdAt: Type.String(),
+  updatedAt: Type.String(),
+});
+
+const Fields = Input({
+  name: Type.String({ minLength: 1, maxLength: 255 }),
+  description: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
+  subject: SubjectSource,
+  body: BodySource,
+  from: EmailAddress,
+  fromName: Type.Optional(Nullable(DisplayName)),
+  replyTo: Type.Optional(Nullable(EmailAddress)),
+  type: Type.Optional(OneOf(PLUNK_TYPES)),
+  audienceType: OneOf(AUDIENCE_TYPES),
+  audienceCondition: Type.Optional(Type.Unknown()),
+  segmentId: Type.Optional(Nullable(Type.String())),
+});
+const Patch = Type.Partial(Fields);
+
+const ListQuery = Input({ ...ListParameters, status: Type.Optional(Type.String()) });
+
+const SendInput = Input({ scheduledFor: Type.Optional(Nullable(Type.String({ maxLength: 100 }))) });
+
+const Message = Type.Object({ success: Type.Literal(true), message: Type.String() });
+const WithMessage = Type.Object({ ...Message.properties, data: PlunkCampaign });
+
+const Stats = Type.Object({
+  totalRecipients: Count,
+  sentCount: Count,
+  deliveredCount: Count,
+  openedCount: Count,
+  clickedCount: Count,
+  bouncedCount: Count,
+  openRate: Type.Number(),
+  clickRate: Type.Number(),
+  bounceRate: Type.Number(),
+  deliveryRate: Type.Number(),
+});
+
+/** How the errors of campaigns differ: Plunk refuses a faulty audience or time with 400. */
+const DIFFERENCES = {
+  names: { audienceFilter: "audienceCondition", category: "type" },
+  badRequests: ["audienceFilter", "segmentId", "scheduledFor", "status"],
+} as const;
+
+export function plunkCampaignRoutes(app: App, admission: Admission) {
+  const [campaigns, lifecycle] = [campaignService(app), campaignLifecycle(app)];
+  const [runner, testMails] = [campaignRunner(app), campaignTests(app)];
+
+  return new Elysia({ name: "plunk-campaign-routes", prefix: `${PLUNK}/campaigns` })
+    .use(admission.secretKey)
+    .get(
+      "",
+      ({ project, role, query }) =>
+        asPlunk(DIFFERENCES, () => {
+          const { status } = query;
+          return numberedPage(app, project, {
+            query,
+            table: campaignTable,
+            filter: and(
+              eq(campaignTable.projectSeq, project.seq),
+              status === undefined ? undefined : inArray(campaignTable.status, statusesOf(status)),
+            ),
+            searched: [campaignTable.name, campaignTable.subject, campaignTable.from],
+            present: (row) => present(app, row, { projectId: project.id, role }),
+          });
+        }),
+      {
+        query: ListQuery,
+        response: withErrors({ 200: NumberedPage(PlunkCampaign) }),
+        detail: imitated("listCampaigns", "VIEWER"),
+      },
+    )
+    .post(
+      "",
+      ({ project, role, body, once }) =>
+        asPlunk(DIFFERENCES, () =>
+          once(async () => {
+            const input = ourFields(body);
+            ensureHeadless(body.type, body.body);
+            ensureChecks(CampaignInput, input);
+            await ensureTemplates(app, project.seq, body, false);
+            const audience = campaignAudience(app);
+            const described = audience.described(project.seq, input);
+            const { recipients } = await audience.breakdown(described);
+            const create = campaigns.create(project.seq, input, { isComplete: true });
+            const shown = { projectId: project.id, role, recipients };
+            return () => ({ status: 201, body: envelope(present(app, create(), shown)) });
+          }),
+        ),
+      {
+        body: limited(Fields, BODY_LIMITS.campaign),
+        response: withErrors({ 201: Envelope(PlunkCampaign) }),
+        detail: imitated("createCampaign", "EDITOR"),
+      },
+    )
+    .post(
+      "/bulk-update",
+      ({ project, body, storeWithoutQuota }) =>
+        asPlunk(DIFFERENCES, () =>
+          bulkDelete(body, storeWithoutQuota, (id) => campaigns.remove(project.seq, id)()),
+        ),
+      {
+        body: limited(BulkUpdate, BODY_LIMITS.settings),
+        response: withErrors({ 200: BulkResult }),
+        detail: imitated("deleteCampaign", "EDITOR"),
+      },
+    )
+    .get(
+      "/:id",
+      async ({ project, role, params }) => {
+        const campaign = campaigns.get(project.seq, params.id);
+        return envelope(present(app, campaign, await readShown(app, campaign, { project, role })));
+      },
+      {
+        params: IdParams,
+        response: withErrors({ 200: Envelope(PlunkCampaign) }),
+        detail: imitated("getCampaign", "VIEWER"),
+      },
+    )
+    .put(
+      "/:id",
+      ({ project, role, request, params, body, store }) =>
+        asPlunk(DIFFERENCES, async () => {
+          const patch: CampaignPatch = ourFields(body);
+          ensureChecks(CampaignPatch, patch);
+          ensureAudience(body);
+          await ensureTemplates(app, project.seq, body, false);
+          const change = campaigns.patch(project.seq, params.id, patch, { request, role });
+          const campaign = await store(() => {
+            ensureHeadless(body.type, body.body ?? campaigns.get(project.seq, params.id).body);
+            return change();
+          });
+          runner.wake();
+          const shown = await readShown(app, campaign, { project, role });
+          return envelope(present(app, campaign, shown));
+        }),
+      {
+        params: IdParams,
+        body: limited(Patch, BODY_LIMITS.campaign),
+        response: withErrors({ 200: Envelope(PlunkCampaign) }),
+        detail: imitated("updateCampaign", "EDITOR"),
+      },
+    )
+    .delete(
+      "/:id",
+      ({ project, params, storeWithoutQuota }) =>
+        asPlunk(DIFFERENCES, async () => {
+          await storeWithoutQuota(campaigns.remove(project.seq, params.id));
+          return done("Campaign deleted successfully");
+        }),
+      {
+        params: IdParams,
+        response: withErrors({ 200: Message }),
+        detail: imitated("deleteCampaign", "EDITOR"),
+      },
+    )
+    .post(
+      "/:id/duplicate",
+      ({ project, role, params, once }) =>
+        once(async () => {
+          const campaign = campaigns.get(project.seq, params.id);
+          const shown = await readShown(app, campaign, { project, role });
+          const duplicate = campaigns.duplicate(project.seq, params.id);
+          return () => ({
+            status: 201,
+            body: {
+              ...done("Campaign duplicated successfully"),
+              data: present(app, duplicate(), shown),
+            },
+          });
+        }),
+      {
+        params: IdParams,
+        response: withErrors({ 201: WithMessage }),
+        detail: imitated("duplicateCampaign", "EDITOR"),
+      },
+    )
+    .post(
+      "/:id/send",
+      ({ project, role, params, body, once }) =>
+        asPlunk(DIFFERENCES, () =>
+          once(async () => {
+            const scheduledFor = timeIn(body?.scheduledFor);
+            const input = { scheduledFor };
+            const send = await prepareSend(app, project.seq, params.id, { input, role });
+            const campaign = campaigns.get(project.seq, params.id);
+            const shown = await readShown(app, campaign, { project, role });
+            const message =
+              scheduledFor === null
+                ? "Campaign is being sent"
+                : `Campaign scheduled for ${scheduledFor}`;
+            return () => ({
+              status: 200,
+              body: { ...done(message), data: present(app, send(), shown) },
+            });
+          }),
+        ),
+      {
+        params: IdParams,
+        body: limited(Type.Optional(SendInput), BODY_LIMITS.settings),
+        response: withErrors({ 200: WithMessage }),
+        detail: imitated("sendCampaign", "EDITOR"),
+      },
+    )
+    .post(
+      "/:id/cancel",
+      ({ project, role, params, once }) =>
+        asPlunk(DIFFERENCES, () =>
+          once(async () => {
+            const campaign = campaigns.get(project.seq, params.id);
+            const shown = await readShown(app, campaign, { project, role });
+            const cancel = lifecycle.cancel(project.seq, params.id);
+            return () => {
+              const data = present(app, cancel(), shown);
+              app.writer.afterCommit(runner.wake);
+              return { status: 200, body: { ...done("Campaign cancelled successfully"), data } };
+            };
+          }),
+        ),
+      {
+        params: IdParams,
+        response: withErrors({ 200: WithMessage }),
+        detail: imitated("cancelCampaign", "EDITOR"),
+      },
+    )
+    .post(
+      "/:id/test",
+      ({ project, params, body, once }) =>
+        once(async () => {
+          const campaign = campaigns.get(project.seq, params.id);
+          const address = normalizedAddress(body.email);
+          const send = await testMails.send(project, campaign, address, null);
+          return () => {
+            send();
+            return { status: 200, body: done(`Test email sent to ${body.email}`) };
+          };
+        }),
+      {
+        params: IdParams,
+        body: limited(Input({ email: EmailAddress }), BODY_LIMITS.settings),
+        response: withErrors({ 200: Message }),
+        detail: imitated("testCampaign", "EDITOR"),
+      },
+    )
+    .get(
+      "/:id/stats",
+      async ({ project, params }) => {
+        const campaign = campaigns.get(project.seq, params.id);
+        const stats = await readCampaignStats(app, campaign);
+        return envelope({
+          totalRecipients: await recipientsOf(app, campaign),
+          sentCount: stats.sent,
+          deliveredCount: stats.delivered,
+          openedCount: stats.opened,
+          clickedCount: stats.clicked,
+          bouncedCount: stats.bounced,
+          openRate: stats.openRate * 100,
+          clickRate: stats.clickRate * 100,
+          bounceRate: stats.bounceRate * 100,
+          deliveryRate: stats.deliveryRate * 100,
+        });
+      },
+      {
+        params: IdParams,
+        response: withErrors({ 200: Envelope(Stats) }),
+        detail: imitated("getCampaignStats", "VIEWER"),
+      },
+    );
+}
+
+const done = (message: string) => ({ success: true as const, message });
+
+/** The fields of a request in our names. A member that the request lacks stays absent. */
+function ourFields<T extends Static<typeof Patch>>(body: T) {
+  const { type, audienceCondition, ...fields } = body;
+  return {
+    ...fields,
+    ...(type === undefined ? {} : { category: storedType(type) }),
+    ...(audienceCondition === undefined ? {} : { audienceFilter: ourCondition(audienceCondition) }),
+  };
+}
+
+/** A change of the audience needs its segment or condition in the same request. */
+function ensureAudience({ audienceType, segmentId, audienceCondition }: Static<typeof Patch>) {
+  if (audienceType === "SEGMENT" && segmentId === undefined) {
+    throw fieldError("segmentId", "required", "is required for the audienceType SEGMENT");
+  }
+  if (audienceType === "FILTERED" && audienceCondition === undefined) {
+    throw fieldError("audienceFilter", "required", "is required for the audienceType FILTERED");
+  }
+}
+
+/** Plunk has no status PAUSED: a campaign that was paused is one that is being sent. */
+function statusesOf(text: string): CampaignRow["status"][] {
+  const status = PLUNK_STATUSES.find((each) => each === text);
+  if (status === undefined) {
+    throw fieldError("status", "invalid_value", `must be one of ${PLUNK_STATUSES.join(", ")}`);
+  }
+  return status === "SENDING" ? ["SENDING", "PAUSED"] : [status];
+}
+
+/** The time to send at, in every notation that JavaScript reads; null for now. */
+function timeIn(text: string | null | undefined): string | null {
+  if (text === undefined || text === null || text === "") return null;
+  const at = Date.parse(text);
+  if (Number.isFinite(at)) return isoTime(at);
+  throw fieldError("scheduledFor", "invalid_format", "must be a date and a time");
+}
+
+/** The contacts that get a campaign: those who match it now, until it is started. */
+async function recipientsOf(app: App, campaign: CampaignRow): Promise<number> {
+  if (campaign.startedAt !== null) return readCounts(app, campaign.seq).totalRecipients;
+  try {
+    return (await campaignAudience(app).breakdown(campaign)).recipients;
+  } catch (error) {
+    // A campaign whose segment was deleted has no recipients. To send it is refused with this reason.
+    if (error instanceof AppError && error.status < 500) return 0;
+    throw error;
+  }
+}
+
+async function readShown(
+  app: App,
+  row: CampaignRow,
+  { project, role }: { project: { id: string }; role: Role | null },
+): Promise<Shown> {
+  return { projectId: project.id, role, recipients: await recipientsOf(app, row) };
+}
+
+/** `recipients` replaces the stored number, which is 0 until the campaign is started. */
+type Shown = { projectId: string; role: Role | null; recipients?: number };
+
+function present(
+  app: App,
+  row: CampaignRow,
+  { projectId, role, recipients }: Shown,
+): Static<typeof PlunkCampaign> {
+  const { id, name, description, subject, body, from, fromName, replyTo, audienceType } = row;
+  const { segmentId, audienceFilter } = presentCampaign(app, row);
+  const counts = readCounts(app, row.seq);
+  return {
+    id,
+    name,
+    description,
+    subject,
+    body,
+    from,
+    fromName,
+    replyTo,
+    type: row.category,
+    status: row.status === "PAUSED" ? "SENDING" : row.status,
+    audienceType,
+    audienceCondition: conditionFor(role, plunkCondition(audienceFilter)),
+    segmentId,
+    scheduledFor: isoTimeOrNull(row.scheduledAt),
+    totalRecipients: recipients ?? counts.totalRecipients,
+    sentCount: counts.sent,
+    deliveredCount: counts.delivered,
+    openedCount: counts.opened,
+    clickedCount: counts.clicked,
+    bouncedCount: counts.bounced,
+    projectId,
+    sentAt: isoTimeOrNull(row.startedAt ?? row.importedSentAt),
+    createdAt: isoTime(row.createdAt),
+    updatedAt: isoTime(row.updatedAt),
+  };
+}

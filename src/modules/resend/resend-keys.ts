@@ -1,0 +1,39 @@
+/**
+ * GET    /api-keys
+ * POST   /api-keys        refused: no key can make another key
+ * DELETE /api-keys/{id}   refused for the same reason
+ */
+
+import { and, eq, isNull } from "drizzle-orm";
+import { apiKeys } from "../../db/schema/projects.ts";
+import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
+import { resendRoute, type ResendRoute } from "./call.ts";
+import { resendList, ResendPageQuery, resendRows } from "./pages.ts";
+
+export const resendKeyRoutes: readonly ResendRoute[] = [
+  resendRoute(
+    "GET /api-keys",
+    { role: "ADMIN", query: ResendPageQuery },
+    (app, { project, query }) => {
+      const isValid = and(eq(apiKeys.projectSeq, project.seq), isNull(apiKeys.revokedAt));
+      const { rows, hasMore } = resendRows(app, apiKeys, isValid, query);
+      const shown = rows.map(({ id, name, createdAt, lastUsedAt }) => ({
+        id,
+        name,
+        created_at: isoTime(createdAt),
+        last_used_at: isoTimeOrNull(lastUsedAt),
+      }));
+      return resendList(shown, hasMore);
+    },
+  ),
+  resendRoute("POST /api-keys", { role: "ADMIN" }, refuseKeys),
+  resendRoute("DELETE /api-keys/:id", { role: "ADMIN" }, refuseKeys),
+];
+
+/** A leaked key could otherwise outlive its revocation (docs/security.md). */
+function refuseKeys(): never {
+  throw new AppError(403, "FORBIDDEN", "No API key can make or revoke an API key.", {
+    suggestion: "Use the dashboard, or mailstead key create and mailstead key revoke.",
+  });
+}

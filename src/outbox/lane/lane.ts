@@ -1,0 +1,497 @@
+/**
+ * The lane sends all mail of the queue. It works in turns. A turn is one change of the database, which
+ * settles the mails that have ended and leases the next ones (queue.ts). While the disk syncs, their
+ * messages are composed; when the leases are on disk, the transport gets the mails and sends them as
+ * fast as its sessions and the pace allow. The next turn follows when enough mails have ended, or a
+ * moment later. If nothing is due, a timer sleeps until the earliest due time.
+ *
+ * The database is always complete without this memory: a mail whose process was killed is due again
+ * when its lease is over.
+ */
+
+import { isStorageRefusal } from "../../db/refusal.ts";
+import type { Writer } from "../../db/writer.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { describeError, type Log } from "../../lib/log.ts";
+import { endsWithin } from "../../lib/worker.ts";
+import type { Composer } from "../compose/composer.ts";
+import {
+  deferWithoutSlot,
+  type Slot,
+  type Transport,
+  type Verdict,
+  WITHDRAWN,
+} from "../outcome.ts";
+import { busyOf, type RecordOutcome } from "../record.ts";
+import { type CapacityOptions, createCapacity } from "./capacity.ts";
+import { deferred, LaneMail, needsOperator, unprepared, whyNotSent } from "./mail.ts";
+import type { AddIdField } from "../id-field.ts";
+import type { LeaseQueue } from "./queue.ts";
+import type { LeasedMail, LeasedRow } from "./rows.ts";
+
+type LaneDeps = CapacityOptions & {
+  queue: LeaseQueue;
+  load: (leases: readonly LeasedRow[]) => (LeasedMail | null)[];
+  composer: Pick<Composer, "prepare" | "release">;
+  transport: Transport;
+  settle: RecordOutcome;
+  isSenderVerified: (projectSeq: number, domain: string) => boolean;
+  isCampaignSending: (campaignSeq: number) => boolean;
+  /** The address to which bounces are sent (docs/delivery.md#C5). */
+  returnPathOf: (mail: LeasedMail) => string;
+  /** Adds the header field that the relay wants (id-field.ts); null or absent if it wants none. */
+  addIdField?: AddIdField | null;
+  /** The address of the page of a captured mail, for the log. */
+  pageOf: (mail: { projectSeq: number; id: string }) => string;
+  writer: Writer;
+  clock: Clock;
+  log: Log;
+};
+
+export type Lane = {
+  start(): Promise<void>;
+  /** Polls the queue soon, because a mail may be due. */
+  wake(): void;
+  /** Part of a change that queues mail: its transaction leases the mail as well, if there is room. */
+  join(): void;
+  isRunning(): boolean;
+  /**
+   * How long mail has been due while none was leased, sent or recorded, in milliseconds; 0 if none
+   * is due. Mail of paused campaigns, sites and projects is not due.
+   */
+  stalledMs(): number;
+  /** When the next mail is due; null if none waits. */
+  nextDueAt(): number | null;
+  /** Number of mails that are leased and have no stored outcome. */
+  underWay(): number;
+  /** Number of stored outcomes since the start, by kind. */
+  outcomes: ReadonlyMap<string, number>;
+  /** Stops leasing and waits at most `graceMs` for the mails under way. True if all ended. */
+  stop(graceMs: number): Promise<boolean>;
+  /** Stores the outcomes of the mails that ended meanwhile; call it after the transport was closed. */
+  settleEnded(): Promise<void>;
+};
+
+/** A turn follows at once when so many mails have ended, or this share of those under way. */
+const BATCH = 64;
+const ENDED_SHARE = 0.25;
+/** A turn follows at the latest so many milliseconds after a mail has ended. */
+const LATEST_TURN_MS = 20;
+/** While fewer mails are leased, a queued mail causes a turn at once, and leased ones are composed at once. */
+const FEW = 16;
+/** Delay before polling again after a lease found no due mail, so that nothing polls in a busy loop. */
+const EMPTY_PAUSE_MS = 1_000;
+/**
+ * Delay before polling again after a lease found only mail without a slot. Slots are released
+ * meanwhile, so that less mail has to be moved to wait lists.
+ */
+const NO_SLOT_PAUSE_MS = 5;
+/** Delay after the storage refused a turn. */
+const STORAGE_PAUSE_MS = 1_000;
+
+export function createLane(deps: LaneDeps): Lane {
+  const { queue, composer, transport, writer, clock, log } = deps;
+  const capacity = createCapacity(clock, deps);
+  const outcomes = new Map<string, number>();
+  /** The mails that are leased and have no stored outcome. */
+  const leased = new Set<LaneMail>();
+  /** The mails whose outcome the storage has refused before. */
+  const refused = new WeakSet<LaneMail>();
+  /** The leased mails that have ended. */
+  let ended: LaneMail[] = [];
+  let isRunning = false;
+  let isTurning = false;
+  let lastTurn = Promise.resolve();
+  /** A turn was asked for during a turn. */
+  let isTurnWanted = false;
+  let isScheduled = false;
+  /** The storage refused a turn: nothing is done before the pause is over. */
+  let isPausing = false;
+  /** The last lease took as many as it could, so another one may find more. */
+  let mayHaveMore = false;
+  let cancelPoll = () => {};
+  let latestTurn: ReturnType<typeof setTimeout> | null = null;
+  /** When a mail was last leased, sent or recorded (monotonic milliseconds). */
+  let movedAt = clock.elapsed();
+  const idle: (() => void)[] = [];
+
+  const events = {
+    begins(mail: LaneMail): boolean {
+      const { campaignSeq } = mail.leased;
+      // With a faulty writer the outcome could not be stored, so the mail must not be sent.
+      if (!isRunning || writer.hasFault()) return false;
+      if (campaignSeq !== null && !deps.isCampaignSending(campaignSeq)) return false;
+      if (mail.waitsFor === "server") capacity.noteReady(clock.elapsed() - mail.leasedMs);
+      capacity.noteDeparture();
+      mail.hasBegun = true;
+      mail.startedAt = clock.now();
+      mail.startedMs = clock.elapsed();
+      movedAt = mail.startedMs;
+      // While few are leased, the place of each mail that left is given to another one at once.
+      if (leased.size < BATCH) turnIfWorth();
+      return true;
+    },
+    isReady(mail: LaneMail): void {
+      capacity.noteReady(clock.elapsed() - mail.leasedMs);
+    },
+    ended(mail: LaneMail): void {
+      mail.endedMs = clock.elapsed();
+      const { slot } = mail.leased;
+      ended.push(mail);
+      if (slot !== null) releaseSlot(slot);
+      if (mail.isPrepared) composer.release(mail.leased, mail.message);
+      if (isBatch()) turnSoon();
+      else turnLater();
+    },
+    failed(mail: LaneMail, error: unknown): void {
+      const fields = { email: mail.leased.id, error: describeError(error) };
+      log.error("an attempt failed unexpectedly", fields);
+      mail.end(deferred("An unexpected error of this server; the log has the details."));
+    },
+  };
+
+  /** At most one turn for all that happens in one iteration of the event loop. */
+  function turnSoon(): void {
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(() => {
+      isScheduled = false;
+      turn();
+    });
+  }
+
+  /** True if enough mails have ended for a turn. */
+  function isBatch(): boolean {
+    return ended.length > 0 && ended.length >= Math.min(BATCH, leased.size * ENDED_SHARE);
+  }
+
+  function turnLater(): void {
+    latestTurn ??= setTimeout(turnSoon, LATEST_TURN_MS);
+  }
+
+  /** While mails leave fast, those that are queued meanwhile share the next turn. */
+  function wake(): void {
+    if (leased.size < FEW) turnSoon();
+    else turnLater();
+  }
+
+  function join(): void {
+    if (!isRunning || isTurning || isPausing || leased.size >= FEW) return;
+    const room = capacity.of(leased);
+    if (room.isWorth && room.free > room.reserved) lastTurn = takeTurn(room);
+  }
+
+  function turnIfWorth(): void {
+    if (!isScheduled && !isTurning && capacity.of(leased).isWorth) turnSoon();
+  }
+
+  function turn(): void {
+    if (isTurning || isPausing) {
+      isTurnWanted = true;
+      return;
+    }
+    if (latestTurn !== null) clearTimeout(latestTurn);
+    latestTurn = null;
+    try {
+      const room = wantedLeases();
+      if (ended.length > 0 || room.free > 0) lastTurn = takeTurn(room);
+    } catch (error) {
+      pauseAfter(error);
+    }
+  }
+
+  /** How many mails to lease now: none if none is due, and then a timer waits for the next one. */
+  function wantedLeases(): { free: number; reserved: number } {
+    if (!isRunning) return NONE;
+    const room = capacity.of(leased);
+    const isFull = room.free <= room.reserved;
+    if (mayHaveMore && !isFull && room.isWorth) return room;
+    cancelPoll();
+    const now = clock.now();
+    // Only transactional mail is worth a lease of few mails while there are many.
+    const isForUrgent = isFull || mayHaveMore;
+    const next = room.free > 0 ? queue.nextDueAt(isForUrgent) : null;
+    if (next !== null && next <= now)
+      return isForUrgent ? { free: room.free, reserved: room.free } : room;
+    // Mails that wait for silent servers no longer count soon, and then there is room for others.
+    const moreInMs = isForUrgent ? room.moreInMs : Infinity;
+    const waitMs = Math.min(moreInMs, next === null ? Infinity : next - now);
+    if (waitMs < Infinity) pollAfter(waitMs);
+    return NONE;
+  }
+
+  function pollAfter(delayMs: number): void {
+    cancelPoll();
+    cancelPoll = clock.after(delayMs, turnSoon);
+  }
+
+  async function takeTurn({ free, reserved }: { free: number; reserved: number }): Promise<void> {
+    isTurning = true;
+    const batch = ended;
+    ended = [];
+    let leases: readonly LeasedRow[] = [];
+    try {
+      const { value, onDisk } = await writer.commit(() => {
+        const isOurs = batch.map(settleOne);
+        const found = free > 0 && isRunning ? queue.lease(free, clock.now(), reserved) : NO_LEASES;
+        leases = found.leases;
+        return { isOurs, mails: deps.load(leases), mayHaveMore: found.mayHaveMore };
+      });
+      batch.forEach((mail, i) => noteSettled(mail, value.isOurs[i] === true));
+      if (free > 0) noteLeases(value.mails, value.mayHaveMore);
+      send(value.mails, leases, onDisk);
+    } catch (error) {
+      for (const { slot } of leases) slot?.release();
+      await settleAfter(error, batch);
+    } finally {
+      isTurning = false;
+      noteIdle();
+      // A mail that was queued during the turn may be urgent.
+      if (isTurnWanted || isBatch()) turnSoon();
+      else if (free === 0 || leases.length > 0) turnIfWanted();
+      isTurnWanted = false;
+    }
+  }
+
+  function releaseSlot(slot: Slot): void {
+    slot.release();
+    queue.noteSlotReleased(slot);
+  }
+
+  /** Takes a turn soon if mails are to be leased, and sets the timer otherwise. */
+  function turnIfWanted(): void {
+    if (isPausing) return;
+    try {
+      if (wantedLeases().free > 0) turnSoon();
+    } catch (error) {
+      pauseAfter(error);
+    }
+  }
+
+  /** Part of a change. The time is computed again for each try: the clock may have been set meanwhile. */
+  function settleOne(mail: LaneMail): boolean {
+    const { leased: row, verdict, startedAt, startedMs, endedMs, subject } = mail;
+    if (verdict === null) return false;
+    return deps.settle({
+      mail: row,
+      verdict,
+      subject,
+      startedAt,
+      durationMs: Math.round(endedMs - startedMs),
+      now: clock.now() - Math.round(clock.elapsed() - endedMs),
+    });
+  }
+
+  function noteLeases(mails: readonly (LeasedMail | null)[], more: boolean): void {
+    mayHaveMore = more && mails.length > 0;
+    if (mails.length > 0) movedAt = clock.elapsed();
+    else pollAfter(more ? NO_SLOT_PAUSE_MS : EMPTY_PAUSE_MS);
+  }
+
+  /** Composes the leased mails, and gives them to the transport when their leases are on disk. */
+  function send(
+    rows: readonly (LeasedMail | null)[],
+    leases: readonly LeasedRow[],
+    onDisk: Promise<void>,
+  ): void {
+    const mails: LaneMail[] = [];
+    const [now, elapsedMs] = [clock.now(), clock.elapsed()];
+    rows.forEach((row, i) => {
+      if (row === null) {
+        const slot = leases[i]?.slot ?? null;
+        return slot === null ? undefined : releaseSlot(slot);
+      }
+      capacity.noteLease(row);
+      const mail = new LaneMail(row, { events, now, elapsedMs });
+      mails.push(mail);
+      leased.add(mail);
+    });
+    void startAll(mails, onDisk);
+    const composeAll = () => mails.forEach(compose);
+    // The transaction of many mails has held the event loop for some milliseconds.
+    if (mails.length < FEW) composeAll();
+    else setImmediate(composeAll);
+  }
+
+  async function startAll(mails: readonly LaneMail[], onDisk: Promise<void>): Promise<void> {
+    try {
+      await onDisk;
+    } catch {
+      // The file of the database is lost, so nothing can be stored any more.
+      for (const mail of mails) leased.delete(mail);
+      return noteIdle();
+    }
+    for (const mail of mails) {
+      mail.isDurable = true;
+      startIfReady(mail);
+    }
+  }
+
+  function compose(mail: LaneMail): void {
+    try {
+      const verdict = whyNotSent(mail.leased, deps.isSenderVerified);
+      if (verdict !== null) return mail.end(verdict);
+      mail.setReturnPath(deps.returnPathOf(mail.leased));
+      composer.prepare(mail.leased, {
+        resolve(prepared) {
+          if (prepared.kind !== "prepared") return mail.end(unprepared(prepared));
+          mail.setMessage(deps.addIdField?.(prepared, mail.leased.id) ?? prepared);
+          startIfReady(mail);
+        },
+        reject: (error) => mail.fail(error),
+      });
+    } catch (error) {
+      mail.fail(error);
+    }
+  }
+
+  function startIfReady(mail: LaneMail): void {
+    if (!mail.isDurable || !mail.isPrepared || mail.verdict !== null) return;
+    // The process is about to end, and has withdrawn the mails that waited.
+    if (!isRunning) return mail.end(deferWithoutSlot(WITHDRAWN));
+    try {
+      transport.start(mail);
+    } catch (error) {
+      mail.fail(error);
+    }
+  }
+
+  function noteSettled(mail: LaneMail, isOurs: boolean): void {
+    const { verdict } = mail;
+    leased.delete(mail);
+    if (verdict === null) return;
+    movedAt = clock.elapsed();
+    const busy = busyOf(verdict);
+    if (busy !== null && busy.waitList !== null)
+      queue.noteWaiting(busy.waitList, clock.now() + busy.retryAfterMs);
+    outcomes.set(verdict.kind, (outcomes.get(verdict.kind) ?? 0) + 1);
+    try {
+      report(mail, verdict, isOurs);
+    } catch (error) {
+      // The outcome is stored, and the mails of the same turn must be sent.
+      log.error("an outcome could not be reported", { error: describeError(error) });
+    }
+  }
+
+  /**
+   * After a change that failed. Outcomes are tried again for as long as the storage refuses, because the
+   * mails were sent. After another error, each is stored alone, so that only the faulty one fails: its
+   * lease stays until this process ends.
+   */
+  async function settleAfter(error: unknown, batch: readonly LaneMail[]): Promise<void> {
+    if (isStorageRefusal(error)) {
+      for (const mail of batch) {
+        if (!refused.has(mail)) logUnsettled(mail, error);
+        refused.add(mail);
+      }
+      if (isRunning) ended = [...batch, ...ended];
+      else for (const mail of batch) leased.delete(mail);
+      return pauseAfter(error);
+    }
+    if (batch.length === 0) return pauseAfter(error);
+    for (const mail of batch) {
+      try {
+        noteSettled(mail, await writer.write(() => settleOne(mail)));
+      } catch (fault) {
+        logUnsettled(mail, fault);
+        if (isRunning && isStorageRefusal(fault)) ended.push(mail);
+        else leased.delete(mail);
+      }
+    }
+    // The change may have leased mail as well, which was undone with it.
+    turnSoon();
+  }
+
+  function pauseAfter(error: unknown): void {
+    if (isPausing || !isRunning) return;
+    log.warn("no mail is sent after an error of the storage", { error: describeError(error) });
+    isPausing = true;
+    cancelPoll();
+    cancelPoll = clock.after(STORAGE_PAUSE_MS, () => {
+      isPausing = false;
+      turn();
+    });
+  }
+
+  function noteIdle(): void {
+    if (leased.size === 0 && !isTurning) for (const resolve of idle.splice(0)) resolve();
+  }
+
+  /** Resolves when no mail is under way. */
+  function allEnded(): Promise<void> {
+    if (leased.size === 0 && !isTurning) return Promise.resolve();
+    return new Promise((resolve) => idle.push(resolve));
+  }
+
+  function logUnsettled({ leased: { id }, verdict }: LaneMail, error: unknown): void {
+    log.error("an outcome could not be stored", {
+      email: id,
+      outcome: verdict?.kind,
+      willTryAgain: isRunning && isStorageRefusal(error),
+      error: describeError(error),
+    });
+  }
+
+  function report(mail: LaneMail, verdict: Verdict, isOurs: boolean): void {
+    const { id, attempts, to, subject } = mail.leased;
+    const fields = {
+      email: id,
+      attempt: attempts,
+      outcome: verdict.kind,
+      ms: Math.round(mail.endedMs - mail.startedMs),
+      ...(verdict.kind === "accepted" ? {} : { reason: verdict.reason }),
+    };
+    const see = () => deps.pageOf(mail.leased);
+    if (!isOurs) log.warn("the outcome came after its lease was lost", fields);
+    else if (needsOperator(verdict))
+      log.warn("delivery needs attention", { ...fields, see: see() });
+    else log.debug("delivery", fields);
+    const isCaptured = verdict.kind === "accepted" && verdict.captured !== undefined;
+    if (isOurs && isCaptured) log.info("a mail was captured", { to, subject, see: see() });
+  }
+
+  return {
+    async start() {
+      const returned = await writer.write(() => queue.returnLeases());
+      if (returned > 0)
+        log.info("mails leased by an earlier process are due again later", { returned });
+      isRunning = true;
+      turn();
+    },
+    wake,
+    join,
+    isRunning: () => isRunning,
+    nextDueAt: () => queue.nextDueAt(),
+    underWay: () => leased.size,
+    outcomes,
+    stalledMs() {
+      const isAnyWaiting = [...leased].some(
+        ({ waitsFor, hasBegun }) => waitsFor === "turn" && !hasBegun,
+      );
+      const dueAt = isAnyWaiting ? -Infinity : queue.nextDueAt();
+      const dueForMs = dueAt === null ? 0 : clock.now() - dueAt;
+      const paceMs = deps.ratePerSecond === 0 ? 0 : 1_000 / deps.ratePerSecond;
+      return Math.max(0, Math.min(dueForMs, clock.elapsed() - movedAt - paceMs));
+    },
+    async stop(graceMs) {
+      isRunning = false;
+      cancelPoll();
+      transport.withdrawWaiting();
+      // Outcomes that the storage refused are tried once more.
+      isPausing = false;
+      if (ended.length > 0) turnSoon();
+      return endsWithin(clock, graceMs, allEnded());
+    },
+    async settleEnded() {
+      // A mail ends some microtasks after its session.
+      await new Promise((resolve) => setImmediate(resolve));
+      await lastTurn;
+      isPausing = false;
+      turn();
+      await lastTurn;
+    },
+  };
+}
+
+const NONE = { free: 0, reserved: 0 };
+const NO_LEASES = { leases: [], mayHaveMore: false };

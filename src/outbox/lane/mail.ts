@@ -1,0 +1,172 @@
+/**
+ * A leased mail on its way: the same object is composed, sent by the transport, and settled. Here are
+ * also the reasons for which a leased mail is not sent.
+ */
+
+import { isAscii } from "node:buffer";
+import { domainOf } from "../../protocols/mime/address.ts";
+import type { Prepared } from "../compose/prepare.ts";
+import {
+  type Busy,
+  deferWithoutSlot,
+  type Outcome,
+  type Outgoing,
+  type Slot,
+  type Verdict,
+} from "../outcome.ts";
+import type { CountedMail } from "./capacity.ts";
+import type { LeasedMail } from "./rows.ts";
+
+/** The lane is told of each step of a mail. */
+type LaneMailEvents = {
+  /** Whether the mail may leave at this moment: then its transaction begins. */
+  begins(mail: LaneMail): boolean;
+  /** The mail waits for nothing but its turn. */
+  isReady(mail: LaneMail): void;
+  /** The mail has its verdict. */
+  ended(mail: LaneMail): void;
+  /** A defect of this program ended the mail. */
+  failed(mail: LaneMail, error: unknown): void;
+};
+
+const NO_MESSAGE = new Uint8Array();
+
+export class LaneMail implements Outgoing, CountedMail {
+  readonly leased: LeasedMail;
+  envelope: { readonly from: string; readonly to: string };
+  readonly leasedMs: number;
+  readonly #events: LaneMailEvents;
+  message: Uint8Array = NO_MESSAGE;
+  hasTailRoom = false;
+  isPrepared = false;
+  /** Whether the lease is on disk: without it, the mail must not be sent. */
+  isDurable = false;
+  hasBegun = false;
+  verdict: Verdict | null = null;
+  /** The rendered subject of campaign mail, whose row has the template until the mail is sent. */
+  subject: string | null = null;
+  /** The beginning of the transaction; of the lease, if there was no transaction. */
+  startedAt: number;
+  startedMs: number;
+  endedMs = 0;
+  /** "server" also while its message is made: until the transport says "turn". */
+  #waitsFor: "turn" | "server" = "server";
+
+  constructor(
+    leased: LeasedMail,
+    options: { events: LaneMailEvents; now: number; elapsedMs: number },
+  ) {
+    this.leased = leased;
+    this.#events = options.events;
+    this.envelope = { from: leased.envelopeFrom ?? "", to: leased.to ?? "" };
+    this.leasedMs = options.elapsedMs;
+    this.startedMs = options.elapsedMs;
+    this.startedAt = options.now;
+  }
+
+  get slot(): Slot | null {
+    return this.leased.slot;
+  }
+
+  get isUrgent(): boolean {
+    return this.leased.campaignSeq === null;
+  }
+
+  /** All messages but forwarded ones are encoded in seven bits. */
+  get isEightBit(): boolean {
+    return this.leased.envelopeFrom !== null && !isAscii(this.message);
+  }
+
+  get waitsFor(): "turn" | "server" {
+    return this.#waitsFor;
+  }
+
+  set waitsFor(value: "turn" | "server") {
+    const isReady = this.#waitsFor === "server" && value === "turn";
+    this.#waitsFor = value;
+    if (isReady) this.#events.isReady(this);
+  }
+
+  /** To be called before the mail is sent. A forwarded message keeps the sender of its envelope. */
+  setReturnPath(returnPath: string): void {
+    const { envelopeFrom, to } = this.leased;
+    if (envelopeFrom === null) this.envelope = { from: returnPath, to: to ?? "" };
+  }
+
+  setMessage({ message, subject, hasRoom }: PreparedMessage): void {
+    this.message = message;
+    this.hasTailRoom = hasRoom;
+    this.subject = this.isUrgent ? null : subject;
+    this.isPrepared = true;
+  }
+
+  /** A defect ends the mail, so that its session can go on. */
+  begin(): boolean {
+    try {
+      return this.#events.begins(this);
+    } catch (error) {
+      this.fail(error);
+      return false;
+    }
+  }
+
+  /** The first end counts: after a defect, the rest of the attempt may end as well. */
+  end(verdict: Verdict): void {
+    if (this.verdict !== null) return;
+    this.verdict = verdict;
+    this.#events.ended(this);
+  }
+
+  fail(error: unknown): void {
+    if (this.verdict === null) this.#events.failed(this, error);
+  }
+}
+
+type PreparedMessage = Extract<Prepared, { kind: "prepared" }>;
+
+/** A disabled project has no flow, so the mail is not polled before the project is enabled. */
+const DISABLED: Busy = {
+  kind: "busy",
+  why: "paused",
+  retryAfterMs: 60_000,
+  waitList: null,
+  reason: "the project is disabled",
+};
+
+/** The outcome of a mail that is not wanted any more, or has no slot; null for one to send. */
+export function whyNotSent(
+  mail: LeasedMail,
+  isSenderVerified: (projectSeq: number, domain: string) => boolean,
+): Verdict | null {
+  if (mail.to === null) return { kind: "cancelled", reason: "The contact was deleted." };
+  if (mail.suppression !== null) return { kind: "suppressed", reason: mail.suppression };
+  if (mail.isMarketing && !mail.isSubscribed && !mail.isTest) {
+    return { kind: "cancelled", reason: "The recipient is not subscribed any more." };
+  }
+  // The mail got no slot before its lifetime ended.
+  if (mail.busy !== null) return deferWithoutSlot(mail.busy);
+  // Problems that the operator can fix: the mail waits until then.
+  if (!mail.isProjectEnabled) return deferWithoutSlot(DISABLED);
+  // A forwarded message has the From of its author.
+  if (mail.envelopeFrom !== null) return null;
+  const domain = domainOf(mail.fromAddress);
+  if (isSenderVerified(mail.projectSeq, domain)) return null;
+  return deferred(`The sender's domain ${domain} is not verified any more.`);
+}
+
+/** The outcome of a mail whose message was not made. */
+export function unprepared(prepared: Exclude<Prepared | Busy, { kind: "prepared" }>): Outcome {
+  if (prepared.kind === "busy") return deferWithoutSlot(prepared);
+  if (prepared.kind === "deferred") return deferred(prepared.reason);
+  return { kind: "failed", class: "content", reason: prepared.reason, conversations: [] };
+}
+
+export function deferred(reason: string): Outcome {
+  return { kind: "deferred", class: "infrastructure", reason, conversations: [] };
+}
+
+/** True for failures that the operator has to fix, not the recipient (docs/delivery.md#R2). */
+export function needsOperator(verdict: Verdict): boolean {
+  if (!("class" in verdict)) return false;
+  return ["reputation", "authentication", "infrastructure"].includes(verdict.class);
+}

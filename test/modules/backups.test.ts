@@ -1,0 +1,83 @@
+/** The scheduled backups of a server: made by a process of their own, which may be killed. */
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { prefixOf } from "../../src/backup/folder.ts";
+import { backupRunner } from "../../src/modules/backups.ts";
+import { storeInstallationValue } from "../../src/db/installation-values.ts";
+import { type TestApp, TEST_SECRET, testApp } from "../support/app.ts";
+import { mailstead } from "../support/command-line.ts";
+import { stringAt } from "../support/json.ts";
+import { expectError } from "../support/refusal.ts";
+import { signIn } from "../support/session.ts";
+
+let parent: string;
+let folder: string;
+let backupTo: string;
+let t: TestApp;
+const environment = { MAILSTEAD_SECRET: TEST_SECRET };
+const names = () => readdirSync(backupTo);
+
+beforeAll(async () => {
+  parent = mkdtempSync(join(tmpdir(), "scheduled-backups-"));
+  [folder, backupTo] = [join(parent, "data"), join(parent, "backups")];
+  await mailstead(["project", "create", "Shop", "--data", folder], environment);
+  t = await testApp({ folder, config: { backupTo, backupKeep: 1 } });
+});
+afterAll(async () => {
+  await t.close();
+  rmSync(parent, { recursive: true, force: true });
+});
+
+test("needs a recovery key, runs once at a time, and leaves no part after a kill", async () => {
+  const runner = backupRunner(t.app.app);
+  await runner.runScheduled();
+  expect(runner.lastFailure()?.error).toContain("no recovery key");
+  const { json } = await mailstead(["backup", "init", "--data", folder, "--json"], environment);
+  storeInstallationValue(t.db, "backup_recipient", stringAt(json, "recipient"));
+
+  const killed = runner.begin();
+  expect(() => runner.begin()).toThrow("being made already");
+  killed.kill();
+  await killed.ended;
+  expect(runner.lastFailure()?.error).toBe("it was stopped");
+  mkdirSync(join(backupTo, `${prefixOf(TEST_SECRET)}20260101T000000Z.partial`), {
+    recursive: true,
+  });
+  await t.start();
+  expect([names(), runner.newest().backup]).toEqual([[], null]);
+
+  const owner = await signIn(t);
+  expect((await owner.get("/system")).at("data.backup")).toMatchObject({
+    folder: backupTo,
+    isRunning: false,
+    nextAt: expect.any(String),
+    last: null,
+    failure: { error: "it was stopped" },
+  });
+  expect((await owner.post("/system/backups")).status).toBe(204);
+  expect(runner.running()).not.toBeNull();
+  expectError(await owner.post("/system/backups"), { status: 409, code: "CONFLICT" });
+  expect((await t.call("POST", "/system/backups", {})).status).toBe(403);
+  await runner.running()?.ended;
+  expect((await owner.get("/system")).at("data.backup")).toMatchObject({
+    isRunning: false,
+    last: { name: names()[0], bytes: expect.any(Number), verifiedAt: expect.any(String) },
+    failure: null,
+  });
+  expect(runner.newest().backup?.manifest.contents.rows).toMatchObject({ projects: 1 });
+
+  const file = join(backupTo, names()[0] ?? "", "manifest.json");
+  writeFileSync(file, "{");
+  expect((await owner.get("/system")).at("data.backup.failure.error")).toContain(file);
+});
+
+test("none are made without a folder for them", async () => {
+  const other = await testApp();
+  const owner = await signIn(other);
+  expect((await owner.get("/system")).at("data.backup")).toBeNull();
+  expectError(await owner.post("/system/backups"), { status: 409, code: "CONFLICT" });
+  await other.close();
+});
