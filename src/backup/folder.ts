@@ -20,9 +20,14 @@ export function prefixOf(secret: string): string {
   return `mailstead-${id}-`;
 }
 
-/** Makes the folder of a new backup, which is not complete yet. */
+/**
+ * Makes the folder of a new backup, which is not complete yet. Its name comes after all others, also
+ * after one of the same second, and if the clock was set back: the order of the names tells which is the newest.
+ */
 export function beginBackup(folder: string, prefix: string, now: number): string {
-  const time = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
+  const [newest] = completeNames(folder, prefix);
+  const after = newest === undefined ? 0 : timeOf(newest, prefix) + 1_000;
+  const time = new Date(Math.max(now, after)).toISOString().replace(/[-:]|\.\d+/g, "");
   const partial = join(folder, `${prefix}${time}${PARTIAL}`);
   mkdirSync(partial, { recursive: true, mode: 0o700 });
   return partial;
@@ -65,6 +70,13 @@ export function removeOldBackups(folder: string, prefix: string, keep: number): 
     rmSync(`${path}${PARTIAL}`, { recursive: true, force: true });
   }
   return old;
+}
+
+/** The time in a name, such as 20261127T160930Z, in milliseconds; 0 if somebody has changed the name. */
+function timeOf(name: string, prefix: string): number {
+  const text = name.slice(prefix.length);
+  const iso = text.replace(/^(....)(..)(..T..)(..)(..Z)$/, "$1-$2-$3:$4:$5");
+  return Date.parse(iso) || 0;
 }
 
 /** The time is a part of the name. */

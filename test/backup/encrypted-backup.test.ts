@@ -8,6 +8,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
@@ -139,6 +140,14 @@ describe("making one", () => {
       1,
     ]);
     made = stringAt(json, "path");
+  });
+
+  test("replaces one whose time is later, because the clock was set back", async () => {
+    const later = made.replace(/\d{8}T\d{6}Z$/, "29991231T235958Z");
+    renameSync(made, later);
+    made = stringAt((await makeBackup("--keep", "1")).json, "path");
+    expect(made).toEndWith("-29991231T235959Z");
+    expect(existsSync(later)).toBe(false);
   });
 
   test("is refused while another one runs", async () => {

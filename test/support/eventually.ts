@@ -5,6 +5,7 @@
  */
 
 import { expect } from "bun:test";
+import { threadCpuMs } from "../../src/lib/thread-cpu.ts";
 
 const LIMIT_MS = 15_000;
 const QUIET_YIELDS = 40;
@@ -79,10 +80,23 @@ function yieldToLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** How many iterations of the event loop, a millisecond apart, begin until the work has ended. */
-export async function iterationsDuring(work: Promise<unknown>): Promise<number> {
-  let count = 0;
-  const timer = setInterval(() => count++, PAUSE_MS);
+/**
+ * The part, from 0 to 1, of the processor time of this process during `work` that the longest hold of
+ * the event loop took: close to 1 if all work is done at once on this thread. Other processes do not
+ * change it.
+ */
+export async function longestHoldDuring(work: Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage();
+  let longest = 0;
+  let last = threadCpuMs();
+  const look = () => {
+    const now = threadCpuMs();
+    longest = Math.max(longest, now - last);
+    last = now;
+  };
+  const timer = setInterval(look, PAUSE_MS);
   await work.finally(() => clearInterval(timer));
-  return count;
+  look();
+  const { user, system } = process.cpuUsage(before);
+  return (longest * 1_000) / (user + system);
 }
