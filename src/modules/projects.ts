@@ -32,6 +32,8 @@ import { announcements } from "../events/announcements.ts";
 import { isoTime } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/id.ts";
+import { cachePerIteration } from "../lib/iteration-cache.ts";
+import { perApp } from "../lib/per-app.ts";
 import { displayName } from "../protocols/mime/mailbox.ts";
 import { LANGUAGES } from "../render/language.ts";
 import type { Noun } from "./module.ts";
@@ -408,14 +410,18 @@ export function usageOfProject({ db }: Pick<Store, "db">, { seq }: ProjectRow): 
   return usage ?? { storedBytes: 0, queuedMails: 0 };
 }
 
-// Each request that sends mail runs it.
+// Each request that sends mail asks for it.
 const findLanguage = statement<Pick<ProjectRow, "language">, [number]>(
   "SELECT language FROM projects WHERE seq = +?",
 );
 
+const languages = perApp((app: App) =>
+  cachePerIteration((seq) => findLanguage(app).get(Number(seq))?.language ?? "en"),
+);
+
 /** The language of a project's mail. */
 export function languageOf(app: App, { seq }: { seq: number }): string {
-  return findLanguage(app).get(seq)?.language ?? "en";
+  return languages(app)(String(seq));
 }
 
 const findId = statement<Pick<ProjectRow, "id">, [number]>(
