@@ -180,9 +180,17 @@ export function createEmailStore({ db, usage }: { db: Db; usage: UsageCounter })
   };
 }
 
-function messageDigest(message: SharedMessage): string {
+function messageDigest({ html, ...message }: SharedMessage): string {
   const attachments = message.attachments.map(({ bytes, ...rest }) => [rest, sha256(bytes)]);
-  return sha256(JSON.stringify({ ...message, attachments }));
+  return sha256(JSON.stringify({ ...message, html: htmlDigest(html), attachments }));
+}
+
+let lastDigest = { html: "", digest: sha256("") };
+
+/** Mails of one template that follow each other have the same text, and comparing it takes no time. */
+function htmlDigest(html: string): string {
+  if (html !== lastDigest.html) lastDigest = { html, digest: sha256(html) };
+  return lastDigest.digest;
 }
 
 /** Part of a change, after it has queued mail: the mail is leased in the same transaction, or soon. */

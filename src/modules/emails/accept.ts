@@ -13,6 +13,8 @@ import type { Project } from "../../http/admission.ts";
 import { isoTime } from "../../lib/clock.ts";
 import { type AppError, fieldError } from "../../lib/errors.ts";
 import type { EmailStore, SharedMessage } from "../../outbox/enqueue.ts";
+import { cachePerIteration } from "../../lib/iteration-cache.ts";
+import { perApp } from "../../lib/per-app.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
 import { writeVisible } from "../../protocols/mime/visible-recipients.ts";
 import type { Contacts } from "../contacts/service.ts";
@@ -73,7 +75,9 @@ export function createAccept(deps: AcceptDeps) {
     },
   ): Promise<Change<Accepted>> {
     const template =
-      input.template === undefined ? null : getTemplate(deps.app, project.seq, input.template);
+      input.template === undefined
+        ? null
+        : templatesOnce(deps.app)(`${project.seq} ${input.template}`);
     const isMarketing = template?.type === "MARKETING";
     if (isMarketing && isOneMessage(input)) throw marketingCopies(input);
     const scheduledAt = scheduledTime(input.scheduledAt, clock.now());
@@ -159,6 +163,14 @@ export function createAccept(deps: AcceptDeps) {
     });
   }
 }
+
+/** Requests that arrive together share the row of their template, whose body may be long. */
+const templatesOnce = perApp((app: App) =>
+  cachePerIteration((key) => {
+    const end = key.indexOf(" ");
+    return getTemplate(app, Number(key.slice(0, end)), key.slice(end + 1));
+  }),
+);
 
 /** The sources of the request, and of its template for those that it does not give. */
 function sourceOf(

@@ -335,9 +335,19 @@ describe("a template", () => {
   });
 
   test("that does not exist is 404", async () => {
-    for (const id of ["nope", "", "'; DROP TABLE emails; --"]) {
+    const known = await makeTemplate({});
+    for (const id of ["nope", "", "'; DROP TABLE emails; --", `${known} x`]) {
       const answer = await send({ template: id });
       expectError(answer, { status: 404, code: "TEMPLATE_NOT_FOUND" });
+    }
+  });
+
+  test("that was changed is sent as it is now", async () => {
+    t = await delivering.next();
+    const id = await makeTemplate({});
+    for (const body of ["<p>Second</p>", "<p>Third</p>"]) {
+      await t.call("PATCH", `/templates/${id}`, { body });
+      expect((await received({ template: id, body: undefined })).html).toBe(body);
     }
   });
 
