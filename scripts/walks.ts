@@ -73,7 +73,9 @@ const isFound = ({ db }: Pick<TestApp, "db">, rows: string): boolean =>
 
 const SRC = new URL("../src/", import.meta.url).href;
 /** They run by timers of their own, in a walk or before it. */
-const WATCHDOGS = ["lib/heap-growth.ts", "lib/intervals.ts", "lib/loop-watch.ts"];
+const BY_TIMERS = ["heap-growth", "intervals", "loop-watch", "recurring"].map(
+  (name) => `lib/${name}.ts`,
+);
 const QUIET_MS = 20;
 const QUIET_TIMES = 3;
 
@@ -136,7 +138,7 @@ async function measure(start: Start): Promise<string[]> {
   const startup = await untilQuiet(session);
   await walk();
   const files = filesWithNewCode(await untilQuiet(session), startup);
-  return files.filter((file) => !WATCHDOGS.includes(file)).toSorted();
+  return files.filter((file) => !BY_TIMERS.includes(file)).toSorted();
 }
 
 const start = WALKS[process.argv[2] ?? ""];

@@ -42,6 +42,8 @@ export type Project = {
   seq: number;
   id: string;
   name: string;
+  /** The language of its mail. */
+  language: string;
   /** The default sender, for mail that names none; null if the project has no default sender. */
   sender: Sender | null;
 };

@@ -254,6 +254,7 @@ type FoundKey = {
   seq: number;
   id: string;
   name: string;
+  language: string;
   fromAddress: string | null;
   fromName: string | null;
 };
@@ -261,8 +262,8 @@ type FoundKey = {
 // Runs for every request.
 const findByDigest = statement<FoundKey, [string]>(`
   SELECT k.kind, k.scope, k.id AS keyId, k.name AS keyName, k.last4, k.origins, k.domains, k.ranges,
-         k.expires_at AS expiresAt, k.revoked_at AS revokedAt, p.is_enabled AS isProjectEnabled, p.seq, p.id, p.name,
-         p.from_address AS fromAddress, p.from_name AS fromName
+         k.expires_at AS expiresAt, k.revoked_at AS revokedAt, p.is_enabled AS isProjectEnabled, p.seq, p.id,
+         p.name, p.language, p.from_address AS fromAddress, p.from_name AS fromName
   FROM api_keys k JOIN projects p ON p.seq = k.project_seq
   WHERE k.digest = +?`);
 
@@ -272,7 +273,7 @@ const findOnce = perApp((app: App) => cachePerIteration((digest) => findByDigest
 export function findKey(app: App, digest: string): KnownKey | null {
   const row = findOnce(app)(digest);
   if (row === null) return null;
-  const { kind, scope, expiresAt, revokedAt, isProjectEnabled, seq, id, name } = row;
+  const { kind, scope, expiresAt, revokedAt, isProjectEnabled, seq, id, name, language } = row;
   const { fromAddress, fromName, keyId, keyName, last4 } = row;
   const sender = fromAddress === null ? null : { address: fromAddress, name: fromName };
   return {
@@ -280,7 +281,7 @@ export function findKey(app: App, digest: string): KnownKey | null {
     scope,
     shown: { id: keyId, name: keyName, last4 },
     ...listsOf(row),
-    project: { seq, id, name, sender },
+    project: { seq, id, name, language, sender },
     isProjectEnabled: isProjectEnabled === 1,
     isUsable: revokedAt === null && (expiresAt === null || expiresAt > app.clock.now()),
   };

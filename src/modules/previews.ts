@@ -22,7 +22,6 @@ import { mergeVariables } from "../render/variables.ts";
 import { parseData, resolvedData } from "./contacts/data.ts";
 import { getContact } from "./contacts/service.ts";
 import { checkMails, renderPreview, showDocument } from "./content-work/content-work.ts";
-import { languageOf } from "./projects.ts";
 
 /** Input of a preview (docs/interface.md#campaigns). */
 export const PreviewInput = named(
@@ -116,7 +115,7 @@ function mailsFor(
     // The sources are stored, and were checked then.
     given: { subject: false, body: false },
     isLenient: true,
-    project: { name: project.name, language: languageOf(app, project) },
+    project: { name: project.name, language: project.language },
     recipients: [{ id, email, data: JSON.stringify(data), links }],
   };
 }

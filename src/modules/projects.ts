@@ -32,8 +32,6 @@ import { announcements } from "../events/announcements.ts";
 import { isoTime } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/id.ts";
-import { cachePerIteration } from "../lib/iteration-cache.ts";
-import { perApp } from "../lib/per-app.ts";
 import { displayName } from "../protocols/mime/mailbox.ts";
 import { LANGUAGES } from "../render/language.ts";
 import type { Noun } from "./module.ts";
@@ -333,11 +331,15 @@ export function projectsOfUser(
   return all.filter(({ seq }) => seq === user.unprovenProjectSeq);
 }
 
-type ProjectColumns = Pick<ProjectRow, "seq" | "id" | "name" | "fromAddress" | "fromName">;
+type ProjectColumns = Pick<
+  ProjectRow,
+  "seq" | "id" | "name" | "language" | "fromAddress" | "fromName"
+>;
 
 // Each request of a session runs it.
 const findById = statement<ProjectColumns & { isEnabled: number }, [string]>(`
-  SELECT seq, id, name, from_address AS fromAddress, from_name AS fromName, is_enabled AS isEnabled
+  SELECT seq, id, name, language, from_address AS fromAddress, from_name AS fromName,
+         is_enabled AS isEnabled
   FROM projects WHERE id = +?`);
 
 /** The project of a request with a session; null if there is none with this id. */
@@ -365,7 +367,7 @@ export function firstProjectAsKey(app: App): KnownKey | null {
 
 function admitted(row: ProjectColumns): Project {
   const { seq, id, name } = row;
-  return { seq, id, name, sender: senderOf(row) };
+  return { seq, id, name, language: row.language, sender: senderOf(row) };
 }
 
 /** Throws 409 if another project has the name. */
@@ -408,20 +410,6 @@ export function usageOfProject({ db }: Pick<Store, "db">, { seq }: ProjectRow): 
     .where(eq(projectUsage.projectSeq, seq))
     .all();
   return usage ?? { storedBytes: 0, queuedMails: 0 };
-}
-
-// Each request that sends mail asks for it.
-const findLanguage = statement<Pick<ProjectRow, "language">, [number]>(
-  "SELECT language FROM projects WHERE seq = +?",
-);
-
-const languages = perApp((app: App) =>
-  cachePerIteration((seq) => findLanguage(app).get(Number(seq))?.language ?? "en"),
-);
-
-/** The language of a project's mail. */
-export function languageOf(app: App, { seq }: { seq: number }): string {
-  return languages(app)(String(seq));
 }
 
 const findId = statement<Pick<ProjectRow, "id">, [number]>(

@@ -46,6 +46,7 @@ const MEASURES_WORK = [
   "lib/thread-cpu.ts",
   "lib/yield.ts",
   "lib/loop-watch.ts",
+  "render/render-budget.ts",
   "render/template/limits.ts",
   "modules/campaigns/expand.ts",
   "modules/contacts/bulk/run.ts",

@@ -80,6 +80,7 @@ const recordHas = (id: string, text: string) =>
 /** Finds a contact by the command palette. */
 async function findPerson(email: string): Promise<Page> {
   const { page } = opened;
+  await page.getByRole("heading", { level: 1 }).waitFor(); // Until then no key has a meaning.
   await page.keyboard.press("Control+k");
   await page.getByPlaceholder("Search pages, contacts, projects and actions").fill(email);
   await page.getByRole("button", { name: email, exact: true }).click();

@@ -109,7 +109,7 @@ describe("the operations of the interface", () => {
     ["pages/campaigns/email-tab.tsx", "<ContactPreview", "previewCampaign"],
     ["pages/webhooks/settings.tsx", "rotate-secret", "rotateWebhookSecret"],
     ["pages/relay-reports/set-up.tsx", "/test`", "testReportSource"],
-    ["pages/relay-reports/mailbox-drawer.tsx", "/test`", "testReportMailbox"],
+    ["pages/relay-reports/mailbox-view.tsx", "/test`", "testReportMailbox"],
     ["pages/inbox/use-messages.ts", "/messages/$", "getInboxMessage"],
   ])("are missed when %s no longer has %s", (file, text, id) => {
     expect(idsWithoutPlace(callsWithout(file, text))).toContain(id);

@@ -18,7 +18,7 @@ beforePages(async () => {
 const rows = (page: Page) => page.locator("[data-row]");
 const dialog = (page: Page, name: string) => page.getByRole("dialog", { name });
 const press = (page: Page, name: string) => page.getByRole("button", { name }).click();
-const drawer = (page: Page) => dialog(page, "Source of reports");
+const drawer = (page: Page) => dialog(page, "Source");
 
 const WRONG_ORIGIN_URL = "https://mail.example.com/v1/relay-reports/rr_another";
 const SVIX_SECRET = `whsec_${Buffer.from("a secret of 24 octets...").toString("base64")}`;

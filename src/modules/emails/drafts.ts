@@ -20,7 +20,6 @@ import {
   resolvedData,
 } from "../contacts/data.ts";
 import { checkMails } from "../content-work/content-work.ts";
-import { languageOf } from "../projects.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { SendInput } from "./model.ts";
 import { type RecipientFault, refuseRecipients } from "./recipient-faults.ts";
@@ -72,7 +71,7 @@ export function createDrafts(deps: DraftDeps) {
     const drafts = await draftAll(project, input, copying);
     const mails: RequestMails = {
       ...source,
-      project: { name: project.name, language: languageOf(app, project) },
+      project: { name: project.name, language: project.language },
       recipients: drafts.map(({ contactId, address, emailId, variables }) => ({
         id: contactId,
         email: address,

@@ -28,7 +28,6 @@ import { EmailCheckQuery, EmailChecks } from "../emails/content/model.ts";
 import { layoutIn } from "../layouts.ts";
 import type { Noun } from "../module.ts";
 import { previewResponse } from "../previews.ts";
-import { languageOf } from "../projects.ts";
 import { DraftInput, DraftPreview, type TemplateDraftPreview } from "./draft-model.ts";
 
 const SAMPLE_EMAIL = "ada@example.com";
@@ -171,7 +170,7 @@ function draftOf(
     emailId,
     isLenient: isForeignAllowed,
     isMarketing: input.type === "MARKETING",
-    project: { name: project.name, language: languageOf(app, project) },
+    project: { name: project.name, language: project.language },
     recipient: {
       id: contact?.id ?? "",
       email: contact?.email ?? SAMPLE_EMAIL,

@@ -4,19 +4,19 @@ import { Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Mailbox, Plus } from "lucide-react";
-import { useEffect, useState } from "react";
+import { useEffect } from "react";
 import type { ReportMailbox } from "../../../modules/report-mailboxes/model.ts";
 import { api } from "../../api.ts";
 import { useShortcuts } from "../../shortcuts.ts";
 import { useMay } from "../../state.ts";
-import { Confirm } from "../../ui/confirm.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
+import { RowDrawer } from "../../ui/row-drawer.tsx";
 import { useCreateDialog } from "../../ui/use-create-dialog.ts";
 import { type List, useList } from "../../ui/use-list.ts";
 import { AddMailbox } from "./add-mailbox.tsx";
 import { isNew, MAILBOX_COLUMNS, mailboxLines } from "./mailbox-columns.tsx";
-import { MailboxDrawer, mailboxPath } from "./mailbox-drawer.tsx";
+import { mailboxPath, ReportMailboxView } from "./mailbox-view.tsx";
 import { ReportsFrame } from "./reports-frame.tsx";
 
 const route = getRouteApi("/user/p/$project/relay-reports/mailboxes");
@@ -64,7 +64,20 @@ function Mailboxes() {
           />
         }
       />
-      <Opened id={mailbox} list={list} onOpen={open} onClose={close} />
+      <RowDrawer
+        id={mailbox}
+        list={list}
+        noun="mailbox"
+        queryKey="report-mailboxes"
+        effect={() =>
+          "It is not read any more. Nothing changes on its server, and what its reports have changed here stays."
+        }
+        onDelete={(id) => api.delete(mailboxPath(id))}
+        onOpen={open}
+        onClose={close}
+      >
+        {(opened) => <ReportMailboxView key={opened.id} mailbox={opened} />}
+      </RowDrawer>
       <AddMailbox
         isOpen={isAdding}
         onClose={dialog.close}
@@ -74,49 +87,6 @@ function Mailboxes() {
         }}
       />
     </ReportsFrame>
-  );
-}
-
-/** The drawer of a mailbox, and the question before it is deleted. */
-function Opened(props: {
-  id: string | undefined;
-  list: List<ReportMailbox>;
-  onOpen: (id: string) => void;
-  onClose: () => void;
-}) {
-  const client = useQueryClient();
-  /** The mailbox in the question; it stays while the dialog closes. */
-  const [asked, setAsked] = useState<ReportMailbox | null>(null);
-  const [isAsking, setIsAsking] = useState(false);
-  async function remove(): Promise<void> {
-    if (asked === null) return;
-    await api.delete(mailboxPath(asked.id));
-    props.onClose();
-    await client.invalidateQueries({ queryKey: ["report-mailboxes"] });
-  }
-  return (
-    <>
-      <MailboxDrawer
-        {...props}
-        onDelete={(found) => {
-          setAsked(found);
-          setIsAsking(true);
-        }}
-      />
-      <Confirm
-        isOpen={isAsking}
-        onClose={() => setIsAsking(false)}
-        title={`Delete ${asked?.name ?? ""}?`}
-        text={
-          <p>
-            It is not read any more. Nothing changes on its server, and what its reports have
-            changed here stays.
-          </p>
-        }
-        action="Delete the mailbox"
-        onConfirm={remove}
-      />
-    </>
   );
 }
 

@@ -1,17 +1,15 @@
 /** The relay providers that report what became of mail. A source opens in a drawer. */
 
 import { Button } from "@mantine/core";
-import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { MailCheck, Plus } from "lucide-react";
-import { useState } from "react";
 import type { ReportSource } from "../../../modules/relay-reports/model.ts";
 import { api } from "../../api.ts";
 import { useShortcuts } from "../../shortcuts.ts";
 import { useMay } from "../../state.ts";
-import { Confirm } from "../../ui/confirm.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
+import { RowDrawer } from "../../ui/row-drawer.tsx";
 import { useCreateDialog } from "../../ui/use-create-dialog.ts";
 import { useList } from "../../ui/use-list.ts";
 import { SOURCE_COLUMNS, sourceLines } from "./columns.tsx";
@@ -19,7 +17,7 @@ import { CreateSource } from "./create-source.tsx";
 import { GUIDES } from "./guides.tsx";
 import { sourcePath } from "./set-up.tsx";
 import { ReportsFrame } from "./reports-frame.tsx";
-import { SourceDrawer } from "./source-drawer.tsx";
+import { ReportSourceView } from "./source-view.tsx";
 
 const route = getRouteApi("/user/p/$project/relay-reports");
 
@@ -32,22 +30,11 @@ function RelayReports() {
   const { project } = route.useParams();
   const { source } = route.useSearch();
   const navigate = route.useNavigate();
-  const client = useQueryClient();
   const list = useList<ReportSource>("report-sources", "/report-sources");
   const [isCreating, dialog] = useCreateDialog(true);
   useShortcuts({ c: dialog.open });
-  /** The source in the question; it stays while the dialog closes. */
-  const [asked, setAsked] = useState<ReportSource | null>(null);
-  const [isAsking, setIsAsking] = useState(false);
   const open = (id: string) => void navigate({ search: { source: id } });
   const close = () => void navigate({ search: {} });
-
-  async function remove(): Promise<void> {
-    if (asked === null) return;
-    await api.delete(sourcePath(asked.id));
-    close();
-    await client.invalidateQueries({ queryKey: ["report-sources"] });
-  }
 
   const isEmpty = list.rows.length === 0 && !list.isLoading && list.error === null;
   const button = (
@@ -75,30 +62,21 @@ function RelayReports() {
           />
         }
       />
-      <SourceDrawer
+      <RowDrawer
         id={source}
         list={list}
+        noun="source"
+        queryKey="report-sources"
+        effect={({ provider }) =>
+          `Reports of ${GUIDES[provider].name} to this URL are refused at once. What they have changed stays.`
+        }
+        onDelete={(id) => api.delete(sourcePath(id))}
         onOpen={open}
         onClose={close}
-        onDelete={(found) => {
-          setAsked(found);
-          setIsAsking(true);
-        }}
-      />
+      >
+        {(opened) => <ReportSourceView key={opened.id} source={opened} />}
+      </RowDrawer>
       <CreateSource isOpen={isCreating} onClose={dialog.close} />
-      <Confirm
-        isOpen={isAsking}
-        onClose={() => setIsAsking(false)}
-        title={`Delete ${asked?.name ?? ""}?`}
-        text={
-          <p>
-            Reports of {asked === null ? "the provider" : GUIDES[asked.provider].name} to this URL
-            are refused at once. What they have changed stays.
-          </p>
-        }
-        action="Delete the source"
-        onConfirm={remove}
-      />
     </ReportsFrame>
   );
 }

@@ -1,13 +1,8 @@
-/** One source of reports: what arrived, the steps at its provider, its key, the test of its URL. */
+/** What the drawer of a source of reports shows: what arrived, the steps at its provider, its key, the test of its URL. */
 
-import { Button } from "@mantine/core";
-import { Trash2 } from "lucide-react";
-import { useEffect, useRef } from "react";
 import type { ReportSource } from "../../../modules/relay-reports/model.ts";
 import { Field, Fields } from "../../ui/fields.tsx";
-import type { List } from "../../ui/use-list.ts";
 import { withEnd } from "../../ui/sentence.ts";
-import { SideDrawer } from "../../ui/side-drawer.tsx";
 import { exactTime, Time } from "../../ui/time.tsx";
 import { SourceStatus } from "./columns.tsx";
 import { GUIDES } from "./guides.tsx";
@@ -15,46 +10,7 @@ import { SigningKey, Steps, UrlTest } from "./set-up.tsx";
 
 const number = new Intl.NumberFormat();
 
-export function SourceDrawer(props: {
-  id: string | undefined;
-  list: List<ReportSource>;
-  onOpen: (id: string) => void;
-  onClose: () => void;
-  onDelete: (source: ReportSource) => void;
-}) {
-  const { id, list, onOpen, onClose, onDelete } = props;
-  const index = list.rows.findIndex((row) => row.id === id);
-  const found = list.rows[index];
-  // It stays shown while the drawer closes.
-  const last = useRef(found);
-  useEffect(() => {
-    if (found !== undefined) last.current = found;
-  }, [found]);
-  const source = id === undefined ? last.current : found;
-  const next = index === -1 ? undefined : list.rows[index + 1]?.id;
-  const previous = list.rows[index - 1]?.id;
-  return (
-    <SideDrawer
-      isOpen={id !== undefined && !list.isLoading}
-      onClose={onClose}
-      label="Source of reports"
-      size={600}
-      title={<h2 className="drawer-heading">{source?.name ?? "Source of reports"}</h2>}
-      onNext={next === undefined ? undefined : () => onOpen(next)}
-      onPrevious={previous === undefined ? undefined : () => onOpen(previous)}
-    >
-      {source === undefined ? (
-        <p className="muted">
-          This source does not exist. It may have been deleted, or the address is wrong.
-        </p>
-      ) : (
-        <SourceView key={source.id} source={source} onDelete={() => onDelete(source)} />
-      )}
-    </SideDrawer>
-  );
-}
-
-function SourceView({ source, onDelete }: { source: ReportSource; onDelete: () => void }) {
+export function ReportSourceView({ source }: { source: ReportSource }) {
   const { provider, received, counted, unknown, lastReceivedAt, refusedAt, refusal } = source;
   return (
     <>
@@ -99,9 +55,6 @@ function SourceView({ source, onDelete }: { source: ReportSource; onDelete: () =
       <div className="section">
         <UrlTest source={source} />
       </div>
-      <Button variant="default" leftSection={<Trash2 size={15} aria-hidden />} onClick={onDelete}>
-        Delete the source
-      </Button>
     </>
   );
 }

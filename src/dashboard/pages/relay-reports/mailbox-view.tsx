@@ -1,64 +1,22 @@
-/** One mailbox: what was read in it, the test of its login, its password. */
+/** What the drawer of a mailbox shows: what was read in it, the test of its login, its password. */
 
 import { Button, PasswordInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Trash2 } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
+import { useState } from "react";
 import type { ReportMailbox, ReportMailboxTest } from "../../../modules/report-mailboxes/model.ts";
 import { api } from "../../api.ts";
 import { Field, Fields } from "../../ui/fields.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { sentence } from "../../ui/sentence.ts";
-import { SideDrawer } from "../../ui/side-drawer.tsx";
 import { exactTime, Time } from "../../ui/time.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
-import type { List } from "../../ui/use-list.ts";
 import { MailboxStatus } from "./mailbox-columns.tsx";
 
 const number = new Intl.NumberFormat();
 
 export const mailboxPath = (id: string): string => `/report-mailboxes/${encodeURIComponent(id)}`;
 
-export function MailboxDrawer(props: {
-  id: string | undefined;
-  list: List<ReportMailbox>;
-  onOpen: (id: string) => void;
-  onClose: () => void;
-  onDelete: (mailbox: ReportMailbox) => void;
-}) {
-  const { id, list, onOpen, onClose, onDelete } = props;
-  const index = list.rows.findIndex((row) => row.id === id);
-  const found = list.rows[index];
-  // It stays shown while the drawer closes.
-  const last = useRef(found);
-  useEffect(() => {
-    if (found !== undefined) last.current = found;
-  }, [found]);
-  const mailbox = id === undefined ? last.current : found;
-  const next = index === -1 ? undefined : list.rows[index + 1]?.id;
-  const previous = list.rows[index - 1]?.id;
-  return (
-    <SideDrawer
-      isOpen={id !== undefined && !list.isLoading}
-      onClose={onClose}
-      label="Mailbox"
-      size={600}
-      title={<h2 className="drawer-heading">{mailbox?.name ?? "Mailbox"}</h2>}
-      onNext={next === undefined ? undefined : () => onOpen(next)}
-      onPrevious={previous === undefined ? undefined : () => onOpen(previous)}
-    >
-      {mailbox === undefined ? (
-        <p className="muted">
-          This mailbox does not exist. It may have been deleted, or the address is wrong.
-        </p>
-      ) : (
-        <MailboxView key={mailbox.id} mailbox={mailbox} onDelete={() => onDelete(mailbox)} />
-      )}
-    </SideDrawer>
-  );
-}
-
-function MailboxView({ mailbox, onDelete }: { mailbox: ReportMailbox; onDelete: () => void }) {
+export function ReportMailboxView({ mailbox }: { mailbox: ReportMailbox }) {
   const { protocol, security, host, port, username, folder } = mailbox;
   const { received, counted, unknown, lastFetchedAt, failedAt, failure } = mailbox;
   return (
@@ -103,9 +61,6 @@ function MailboxView({ mailbox, onDelete }: { mailbox: ReportMailbox; onDelete: 
       <div className="section">
         <NewPassword id={mailbox.id} />
       </div>
-      <Button variant="default" leftSection={<Trash2 size={15} aria-hidden />} onClick={onDelete}>
-        Delete the mailbox
-      </Button>
     </>
   );
 }
