@@ -160,6 +160,8 @@ export async function runUntilDone(
     start: number;
     begin?: () => Promise<void>;
     progress: () => number;
+    /** So long there is no progress before the server is started again. */
+    quietMs?: number;
     isDone: () => boolean | Promise<boolean>;
   },
 ): Promise<{ server: Server; nextStart: number }> {
@@ -168,14 +170,15 @@ export async function runUntilDone(
     const server = await launch(start, load.args);
     await load.begin?.();
     let made = 0;
-    let restartAt = performance.now() + RESTART_MS;
+    const { quietMs = RESTART_MS } = load;
+    let restartAt = performance.now() + quietMs;
     while (performance.now() < restartAt) {
       if (await load.isDone()) return { server, nextStart: start + 1 };
       if (performance.now() > deadline) throw new Error("some work is not done after the kills");
       await Bun.sleep(POLL_MS);
       const before = made;
       if (isHourly) made = load.progress();
-      if (!isHourly || made !== before) restartAt = performance.now() + RESTART_MS;
+      if (!isHourly || made !== before) restartAt = performance.now() + quietMs;
     }
     await server.stop();
   }
