@@ -169,6 +169,8 @@ describe("the pages of webhooks", () => {
       receiver.answer = () => ({ status: 410 });
       const id = await createWebhook(["gone.*"], "/gone");
       await track("gone.a");
+      const read = () => server.call("GET", `/webhooks/${id}`);
+      await waitUntilRead(async () => JSON.stringify(await read()).includes("GONE"));
       const opened = await openAs(server, `/webhooks/${id}?status=failed`);
       const { page } = opened;
       await page.getByText("The receiver answered 410").waitFor();
