@@ -1,7 +1,7 @@
 /**
  * The form in which the files of this folder declare the routes of Resend: the method and the path
- * below /resend, who may be audited, the schemas, and the function that answers. A body that has a
- * field which the schema does not name is refused.
+ * below /resend, the role, the audit entry, the schemas, and the function that answers. A body that
+ * has a field which the schema does not name is refused.
  */
 
 import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
@@ -105,17 +105,18 @@ export function resendPlugin(
   return routes;
 }
 
-/** The body of a request. Clients of some languages send null for what the caller left out. */
+/** The body of a request, or an object in it. A field without a schema is refused. */
 export const Fields = <T extends TProperties>(properties: T) =>
   Type.Object(properties, { additionalProperties: false });
 
+/** A field that may be absent. Clients of some languages send null for such a field. */
 export const Maybe = <T extends TSchema>(type: T) => Type.Optional(Type.Union([type, Type.Null()]));
 
-/** The text; undefined for null and for the empty text that clients in Go send. */
+/** The text; undefined if it is null, or the empty text that clients in Go send. */
 export const textOr = (value: string | null | undefined): string | undefined =>
   value === null || value === "" ? undefined : value;
 
-/** Clients in Go send the empty values of what the caller left out. */
+/** Whether a field was given. Clients in Go send an empty value for one that was not. */
 export const hasValue = (value: unknown): boolean =>
   value !== undefined &&
   value !== null &&

@@ -33,12 +33,27 @@ type Listed = SQLiteTable & { seq: SQLiteColumn; $inferSelect: { seq: number } }
     { id: SQLiteColumn } | { email: SQLiteColumn }
   );
 
-/** The rows of one page and whether there are more in its direction. `filter` names the project. */
+type Source<Table> = {
+  table: Table;
+  /** Selects the rows of the list; it names the project. */
+  filter: SQL | undefined;
+};
+
+/** One page of a table, each row as `present` shows it. */
+export function resendPage<Table extends Listed, Item>(
+  app: App,
+  query: ResendPageQuery,
+  { present, ...source }: Source<Table> & { present: (row: Table["$inferSelect"]) => Item },
+): ResendList<Item> {
+  const { rows, hasMore } = resendRows(app, query, source);
+  return resendList(rows.map(present), hasMore);
+}
+
+/** The rows of one page and whether there are more in its direction. */
 export function resendRows<Table extends Listed>(
   app: App,
-  table: Table,
-  filter: SQL | undefined,
   query: ResendPageQuery,
+  { table, filter }: Source<Table>,
 ): { rows: Table["$inferSelect"][]; hasMore: boolean } {
   const { after, before } = onlyOne(query);
   const limit = resendLimit(query);

@@ -41,7 +41,7 @@ import {
   shownContent,
   templateIn,
 } from "./content.ts";
-import { resendList, ResendPageQuery, resendRows } from "./pages.ts";
+import { resendPage, ResendPageQuery } from "./pages.ts";
 import { textOfTemplate } from "./placeholders.ts";
 import { momentIn } from "./times.ts";
 
@@ -79,13 +79,12 @@ export const resendBroadcastRoutes: readonly ResendRoute[] = [
     "GET /broadcasts",
     { role: "VIEWER", query: ResendPageQuery },
     (app, { project, query }) => {
-      const isOfProject = eq(campaignTable.projectSeq, project.seq);
-      const { rows, hasMore } = resendRows(app, campaignTable, isOfProject, query);
       const { present } = campaignService(app);
-      return resendList(
-        rows.map((row) => listed(present(row))),
-        hasMore,
-      );
+      return resendPage(app, query, {
+        table: campaignTable,
+        filter: eq(campaignTable.projectSeq, project.seq),
+        present: (row) => listed(present(row)),
+      });
     },
   ),
   resendRoute("GET /broadcasts/:id", { role: "VIEWER" }, (app, { project, params }) => {

@@ -35,7 +35,7 @@ import {
   resendRoute,
   type ResendRoute,
 } from "./call.ts";
-import { resendLimit, resendList, ResendPageQuery, resendRows } from "./pages.ts";
+import { resendLimit, resendList, resendPage, ResendPageQuery } from "./pages.ts";
 import { FIRST_NAME, LAST_NAME, shownContact } from "./views.ts";
 
 const Properties = Maybe(
@@ -64,44 +64,29 @@ type NewContact = Static<typeof NewContact>;
 const ContactChange = Fields({ ...SHARED, id: Maybe(Type.String()), email: Maybe(Type.String()) });
 type ContactChange = Static<typeof ContactChange>;
 
-const creation = {
-  role: "EDITOR",
-  scopes: CONTACTS,
-  audit: ["upsertContact", "contact"],
-  body: NewContact,
-  limit: BODY_LIMITS.data,
-} as const;
-const change = {
-  role: "EDITOR",
-  scopes: CONTACTS,
-  audit: ["updateContact", "contact"],
-  body: ContactChange,
-  limit: BODY_LIMITS.data,
-} as const;
-const addition = {
-  role: "EDITOR",
-  scopes: CONTACTS,
-  audit: ["addSegmentMembers", "segment"],
-} as const;
-const removal = {
-  role: "EDITOR",
-  scopes: CONTACTS,
-  audit: ["removeSegmentMembers", "segment"],
-} as const;
-const page = { role: "EDITOR", scopes: CONTACTS, query: ResendPageQuery } as const;
+/** All routes of contacts need the role of an editor, also those that only read. */
+const editor = { role: "EDITOR", scopes: CONTACTS } as const;
+const withData = { ...editor, limit: BODY_LIMITS.data } as const;
+const creation = { ...withData, audit: ["upsertContact", "contact"], body: NewContact } as const;
+const change = { ...withData, audit: ["updateContact", "contact"], body: ContactChange } as const;
+const addition = { ...editor, audit: ["addSegmentMembers", "segment"] } as const;
+const removal = { ...editor, audit: ["removeSegmentMembers", "segment"] } as const;
+const page = { ...editor, query: ResendPageQuery } as const;
 
 export const resendContactRoutes: readonly ResendRoute[] = [
   resendRoute("POST /contacts", creation, createContact),
-  resendRoute("GET /contacts", page, (app, { project, query }) => {
-    const isOfProject = eq(contactTable.projectSeq, project.seq);
-    const { rows, hasMore } = resendRows(app, contactTable, isOfProject, query);
-    return resendList(rows.map(shownContact), hasMore);
-  }),
-  resendRoute("GET /contacts/:contact", { role: "EDITOR", scopes: CONTACTS }, readContact),
+  resendRoute("GET /contacts", page, (app, { project, query }) =>
+    resendPage(app, query, {
+      table: contactTable,
+      filter: eq(contactTable.projectSeq, project.seq),
+      present: shownContact,
+    }),
+  ),
+  resendRoute("GET /contacts/:contact", editor, readContact),
   resendRoute("PATCH /contacts/:contact", change, changeContact),
   resendRoute(
     "DELETE /contacts/:contact",
-    { role: "EDITOR", scopes: CONTACTS, audit: ["deleteContact", "contact"] },
+    { ...editor, audit: ["deleteContact", "contact"] },
     async (app, call) => {
       const { id } = contactOf(app, call);
       await call.storeWithoutQuota(() => {
@@ -126,21 +111,17 @@ export const resendContactRoutes: readonly ResendRoute[] = [
   resendRoute("POST /audiences/:segment/contacts", creation, createContact),
   resendRoute("GET /audiences/:segment/contacts", page, listMembers),
   resendRoute("GET /segments/:segment/contacts", page, listMembers),
-  resendRoute(
-    "GET /audiences/:segment/contacts/:contact",
-    { role: "EDITOR", scopes: CONTACTS },
-    (app, call) => {
-      requireSegment(app, call);
-      return readContact(app, call);
-    },
-  ),
+  resendRoute("GET /audiences/:segment/contacts/:contact", editor, (app, call) => {
+    requireSegment(app, call);
+    return readContact(app, call);
+  }),
   resendRoute("PATCH /audiences/:segment/contacts/:contact", change, (app, call) => {
     requireSegment(app, call);
     return changeContact(app, call);
   }),
   resendRoute(
     "DELETE /audiences/:segment/contacts/:contact",
-    { role: "EDITOR", scopes: CONTACTS, audit: ["updateContact", "contact"] },
+    { ...editor, audit: ["updateContact", "contact"] },
     async (app, call) => {
       const { contact: id } = await leaveSegment(app, call, "contact");
       return { object: "contact", contact: id, deleted: true };

@@ -21,7 +21,7 @@ import {
 } from "../domains/domains.ts";
 import type { Domain } from "../domains/model.ts";
 import { Fields, Maybe, refuseGiven, resendRoute, type ResendRoute, withNames } from "./call.ts";
-import { resendList, ResendPageQuery, resendRows } from "./pages.ts";
+import { resendPage, ResendPageQuery } from "./pages.ts";
 
 /** A server has no regions, so the client's choice has no effect, and answers name this one. */
 const REGION = "self-hosted";
@@ -79,12 +79,11 @@ export const resendDomainRoutes: readonly ResendRoute[] = [
     { role: "VIEWER", query: ResendPageQuery },
     async (app, { project, query }) => {
       const present = await domainPresenter(app);
-      const isOfProject = eq(domains.projectSeq, project.seq);
-      const { rows, hasMore } = resendRows(app, domains, isOfProject, query);
-      return resendList(
-        rows.map((row) => withoutRecords(present(row))),
-        hasMore,
-      );
+      return resendPage(app, query, {
+        table: domains,
+        filter: eq(domains.projectSeq, project.seq),
+        present: (row) => withoutRecords(present(row)),
+      });
     },
   ),
   resendRoute("GET /domains/:id", { role: "VIEWER" }, async (app, { project, params }) => {

@@ -55,8 +55,6 @@ const NewTime = Fields({ scheduled_at: Type.String(), id: Maybe(Type.String()) }
 /** The items are checked one by one, because a batch may be permissive. */
 const Batch = Type.Array(Type.Unknown(), { minItems: 1, maxItems: MAX_BATCH });
 
-const mailQuery = { query: ResendPageQuery } as const;
-
 export const resendEmailRoutes: readonly ResendRoute[] = [
   resendRoute(
     "POST /emails",
@@ -79,15 +77,22 @@ export const resendEmailRoutes: readonly ResendRoute[] = [
         };
       }),
   ),
-  resendRoute("GET /emails", { role: "EDITOR", ...mailQuery }, (app, { project, query }) => {
-    const { rows, hasMore } = resendRows(app, emails, eq(emails.projectSeq, project.seq), query);
-    const seqs = rows.map(({ seq }) => seq);
-    const headers = headersOf(app, seqs);
-    const shown = emailService(app)
-      .records.bySeqs(seqs)
-      .map(({ seq, email }) => present(email, headers.get(seq)));
-    return resendList(shown, hasMore);
-  }),
+  resendRoute(
+    "GET /emails",
+    { role: "EDITOR", query: ResendPageQuery },
+    (app, { project, query }) => {
+      const { rows, hasMore } = resendRows(app, query, {
+        table: emails,
+        filter: eq(emails.projectSeq, project.seq),
+      });
+      const seqs = rows.map(({ seq }) => seq);
+      const headers = headersOf(app, seqs);
+      const shown = emailService(app)
+        .records.bySeqs(seqs)
+        .map(({ seq, email }) => present(email, headers.get(seq)));
+      return resendList(shown, hasMore);
+    },
+  ),
   resendRoute(
     "GET /emails/:id",
     { role: "EDITOR" },
@@ -116,7 +121,7 @@ export const resendEmailRoutes: readonly ResendRoute[] = [
 
 type Asked = Pick<ResendCall, "project" | "senderDomains" | "request">;
 
-/** How mails of keys are accepted: their texts may have the syntax of other template languages. */
+/** Keys send leniently: their texts may have the syntax of other template languages. */
 const acceptedBy = (app: App, { project, senderDomains, request }: Asked) => ({
   userEmail: null,
   senderDomains,

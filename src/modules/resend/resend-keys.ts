@@ -9,23 +9,23 @@ import { apiKeys } from "../../db/schema/projects.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
 import { resendRoute, type ResendRoute } from "./call.ts";
-import { resendList, ResendPageQuery, resendRows } from "./pages.ts";
+import { resendPage, ResendPageQuery } from "./pages.ts";
 
 export const resendKeyRoutes: readonly ResendRoute[] = [
   resendRoute(
     "GET /api-keys",
     { role: "ADMIN", query: ResendPageQuery },
-    (app, { project, query }) => {
-      const isValid = and(eq(apiKeys.projectSeq, project.seq), isNull(apiKeys.revokedAt));
-      const { rows, hasMore } = resendRows(app, apiKeys, isValid, query);
-      const shown = rows.map(({ id, name, createdAt, lastUsedAt }) => ({
-        id,
-        name,
-        created_at: isoTime(createdAt),
-        last_used_at: isoTimeOrNull(lastUsedAt),
-      }));
-      return resendList(shown, hasMore);
-    },
+    (app, { project, query }) =>
+      resendPage(app, query, {
+        table: apiKeys,
+        filter: and(eq(apiKeys.projectSeq, project.seq), isNull(apiKeys.revokedAt)),
+        present: ({ id, name, createdAt, lastUsedAt }) => ({
+          id,
+          name,
+          created_at: isoTime(createdAt),
+          last_used_at: isoTimeOrNull(lastUsedAt),
+        }),
+      }),
   ),
   resendRoute("POST /api-keys", { role: "ADMIN" }, refuseKeys),
   resendRoute("DELETE /api-keys/:id", { role: "ADMIN" }, refuseKeys),

@@ -78,16 +78,12 @@ export const MAIL_NAMES = {
   url: "path",
 };
 
-/** Refuses by name what a mail of this server cannot have. */
+/** Throws 422 that names the fields which a mail of this server cannot have. */
 function refuseUnsupported(mail: ResendMail): void {
-  const given: Readonly<Record<string, unknown>> = mail;
-  const errors = Object.keys(UNSUPPORTED)
-    .filter((field) => hasValue(given[field]))
-    .map((field): FieldError => ({
-      field,
-      code: "unknown_field",
-      message: UNSUPPORTED[field] ?? "",
-    }));
+  const errors: FieldError[] = [];
+  if (hasValue(mail.topic_id)) {
+    errors.push({ field: "topic_id", code: "unknown_field", message: "is not supported" });
+  }
   const isOfSeveral = Array.isArray(mail.to) && mail.to.length > 1;
   if (hasValue(mail.scheduled_at) && isOfSeveral && !hasValue(mail.cc) && !hasValue(mail.bcc)) {
     errors.push({ field: "scheduled_at", code: "invalid_value", message: ONE_MAIL });
@@ -95,14 +91,10 @@ function refuseUnsupported(mail: ResendMail): void {
   if (errors.length > 0) throw validationError(errors);
 }
 
-/** Otherwise each has a mail and an id of its own, and the answer would name only the first. */
+/** With several recipients each has its own mail, and the answer would name only the first. */
 const ONE_MAIL = "is for one recipient in to, unless there is cc or bcc; send a batch instead";
 
-const UNSUPPORTED: Readonly<Record<string, string>> = {
-  topic_id: "is not supported",
-};
-
-/** The mail in the form of POST /v1/send. Throws 422 for what it cannot have. */
+/** The mail in the form of POST /v1/send. Throws 422 for fields that it cannot have. */
 export function sendInputOf(mail: ResendMail, now: number): SendInput {
   refuseUnsupported(mail);
   const { template, attachments, tags } = mail;

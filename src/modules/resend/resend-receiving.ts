@@ -23,7 +23,7 @@ import { mailParser } from "../inboxes/parsing/parser.ts";
 import { linkedAttachment, noAttachment } from "./attachments.ts";
 import { type ResendCall, resendRoute, type ResendRoute } from "./call.ts";
 import { type Download, downloadLink, type FileName } from "./download-links.ts";
-import { pageOf, resendList, ResendPageQuery, resendRows } from "./pages.ts";
+import { pageOf, resendPage, ResendPageQuery } from "./pages.ts";
 import { shownReceived } from "./views.ts";
 
 const MailQuery = Type.Object(
@@ -35,14 +35,12 @@ export const resendReceivingRoutes: readonly ResendRoute[] = [
   resendRoute(
     "GET /emails/receiving",
     { role: "EDITOR", query: ResendPageQuery },
-    (app, { project, query }) => {
-      const isListed = and(
-        eq(receivedMails.projectSeq, project.seq),
-        eq(receivedMails.state, "RECEIVED"),
-      );
-      const { rows, hasMore } = resendRows(app, receivedMails, isListed, query);
-      return resendList(rows.map(shownReceived), hasMore);
-    },
+    (app, { project, query }) =>
+      resendPage(app, query, {
+        table: receivedMails,
+        filter: and(eq(receivedMails.projectSeq, project.seq), eq(receivedMails.state, "RECEIVED")),
+        present: shownReceived,
+      }),
   ),
   resendRoute(
     "GET /emails/receiving/:id",

@@ -24,7 +24,7 @@ import {
   resendRoute,
   type ResendRoute,
 } from "./call.ts";
-import { resendList, ResendPageQuery, resendRows } from "./pages.ts";
+import { resendPage, ResendPageQuery } from "./pages.ts";
 
 const NewSegment = Fields({
   name: Type.String({ minLength: 1, maxLength: 255 }),
@@ -54,15 +54,12 @@ export const resendSegmentRoutes: readonly ResendRoute[] = nouns.flatMap(([path,
   resendRoute(
     `GET ${path}`,
     { role: "VIEWER", scopes: CONTACTS, query: ResendPageQuery },
-    (app, { project, query }) => {
-      const { rows, hasMore } = resendRows(app, segmentTable, isListed(project), query);
-      const shown = rows.map(({ id, name, createdAt }) => ({
-        id,
-        name,
-        created_at: isoTime(createdAt),
-      }));
-      return resendList(shown, hasMore);
-    },
+    (app, { project, query }) =>
+      resendPage(app, query, {
+        table: segmentTable,
+        filter: and(eq(segmentTable.projectSeq, project.seq), isNull(segmentTable.deletedAt)),
+        present: ({ id, name, createdAt }) => ({ id, name, created_at: isoTime(createdAt) }),
+      }),
   ),
   resendRoute(
     `GET ${path}/:segment`,
@@ -117,6 +114,3 @@ async function createSegment(
   await whenRecorded(answer.id);
   return answer;
 }
-
-const isListed = ({ seq }: { seq: number }) =>
-  and(eq(segmentTable.projectSeq, seq), isNull(segmentTable.deletedAt));

@@ -32,7 +32,7 @@ import {
   resendRoute,
   type ResendRoute,
 } from "./call.ts";
-import { resendList, ResendPageQuery, resendRows } from "./pages.ts";
+import { resendPage, ResendPageQuery } from "./pages.ts";
 
 type Reason = (typeof SUPPRESSION_REASONS)[number];
 
@@ -105,17 +105,15 @@ export const resendSuppressionRoutes: readonly ResendRoute[] = [
   resendRoute(
     "GET /suppressions",
     { role: "VIEWER", scopes: CONTACTS, query: ListQuery },
-    (app, { project, query: { origin, ...query } }) => {
-      const isListed = and(
-        eq(suppressions.projectSeq, project.seq),
-        origin === undefined ? undefined : inArray(suppressions.reason, [...REASONS[origin]]),
-      );
-      const { rows, hasMore } = resendRows(app, suppressions, isListed, query);
-      return resendList(
-        rows.map((row) => shown(app, row)),
-        hasMore,
-      );
-    },
+    (app, { project, query: { origin, ...query } }) =>
+      resendPage(app, query, {
+        table: suppressions,
+        filter: and(
+          eq(suppressions.projectSeq, project.seq),
+          origin === undefined ? undefined : inArray(suppressions.reason, [...REASONS[origin]]),
+        ),
+        present: (row) => shown(app, row),
+      }),
   ),
   resendRoute(
     "GET /suppressions/:suppression",

@@ -37,7 +37,7 @@ import {
   withNames,
 } from "./call.ts";
 import { CONTENT, CONTENT_NAMES, contentIn, ensureContent, shownContent } from "./content.ts";
-import { resendList, ResendPageQuery, resendRows } from "./pages.ts";
+import { resendPage, ResendPageQuery } from "./pages.ts";
 import { placeholdersIn } from "./placeholders.ts";
 
 const Declared = Fields({
@@ -88,11 +88,12 @@ export const resendTemplateRoutes: readonly ResendRoute[] = [
   resendRoute(
     "GET /templates",
     { role: "VIEWER", query: ResendPageQuery },
-    (app, { project, query }) => {
-      const isOfProject = eq(templateTable.projectSeq, project.seq);
-      const { rows, hasMore } = resendRows(app, templateTable, isOfProject, query);
-      return resendList(rows.map(listed), hasMore);
-    },
+    (app, { project, query }) =>
+      resendPage(app, query, {
+        table: templateTable,
+        filter: eq(templateTable.projectSeq, project.seq),
+        present: listed,
+      }),
   ),
   resendRoute("GET /templates/:id", { role: "VIEWER" }, (app, { project, params: { id = "" } }) =>
     shown(getTemplate(app, project.seq, id)),

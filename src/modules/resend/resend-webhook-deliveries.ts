@@ -23,8 +23,10 @@ export const resendDeliveryRoutes: readonly ResendRoute[] = [
     "GET /webhooks/:id/events",
     { role: "ADMIN", query: ResendPageQuery },
     (app, call) => {
-      const isOfWebhook = eq(webhookDeliveries.webhookSeq, webhookOf(app, call).seq);
-      const { rows, hasMore } = resendRows(app, webhookDeliveries, isOfWebhook, call.query);
+      const { rows, hasMore } = resendRows(app, call.query, {
+        table: webhookDeliveries,
+        filter: eq(webhookDeliveries.webhookSeq, webhookOf(app, call).seq),
+      });
       const found = rows.flatMap((row) => listedDelivery(app, row) ?? []);
       return resendList(found.map(shown), hasMore);
     },

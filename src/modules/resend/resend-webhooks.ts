@@ -36,7 +36,7 @@ import {
   type ResendRoute,
   withNames,
 } from "./call.ts";
-import { resendList, ResendPageQuery, resendRows } from "./pages.ts";
+import { resendPage, ResendPageQuery } from "./pages.ts";
 import { ensureResendEvents } from "./webhook-event.ts";
 
 const Endpoint = Type.String({ minLength: 1, maxLength: 2048 });
@@ -83,18 +83,16 @@ export const resendWebhookRoutes: readonly ResendRoute[] = [
   resendRoute(
     "GET /webhooks",
     { role: "ADMIN", query: ResendPageQuery },
-    (app, { project, query }) => {
-      const isListed = and(
-        eq(webhookTable.projectSeq, project.seq),
-        eq(webhookTable.shape, "RESEND"),
-        isNull(webhookTable.deletedAt),
-      );
-      const { rows, hasMore } = resendRows(app, webhookTable, isListed, query);
-      return resendList(
-        rows.map((row) => shown(presentWebhook(row))),
-        hasMore,
-      );
-    },
+    (app, { project, query }) =>
+      resendPage(app, query, {
+        table: webhookTable,
+        filter: and(
+          eq(webhookTable.projectSeq, project.seq),
+          eq(webhookTable.shape, "RESEND"),
+          isNull(webhookTable.deletedAt),
+        ),
+        present: (row) => shown(presentWebhook(row)),
+      }),
   ),
   resendRoute("GET /webhooks/:id", { role: "ADMIN" }, (app, { project, params: { id = "" } }) => ({
     object: "webhook",

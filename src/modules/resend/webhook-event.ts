@@ -58,7 +58,7 @@ function dataOf(app: App, projectSeq: number, { type, event }: Named): object {
   return { ...mailData(app, projectSeq, event), ...detailsOf(type, event) };
 }
 
-/** What an event of this name has beside its mail. */
+/** The members that an event of this type has beside those of its mail. */
 function detailsOf(type: string, { data, createdAt }: Event): object {
   const reason = textOf(data?.["reason"]);
   switch (type) {
