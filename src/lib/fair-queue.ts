@@ -1,27 +1,27 @@
 /**
- * Runs a few tasks at once. Those that wait are taken from their owners in turn, so that one owner
- * with many tasks delays another by one task only. When the queue is full, the owner with the most
- * waiting tasks loses its newest one.
+ * Runs a few tasks at once. Those that wait are taken from their owners round robin, so that one
+ * owner with many tasks delays another by one task only. When the queue is full, the newest task of
+ * the owner with the most waiting tasks is evicted.
  */
 
-/** Too many tasks wait, and none of another owner gives way. */
+/** The queue is full, and no task of another owner is evicted for this one. */
 export class QueueFullError extends Error {}
 
 type Waiting = { start: () => void; refuse: (error: QueueFullError) => void };
 
 type FairQueue = {
-  /** Rejects with QueueFullError if the task cannot wait, also later, when it gives way. */
+  /** Rejects with QueueFullError if the task cannot wait, also later, when it is evicted. */
   run<T>(owner: string, task: () => Promise<T>): Promise<T>;
 };
 
 export function createFairQueue(limits: { running: number; waiting: number }): FairQueue {
-  /** In the order of their turns; the next one is the first. */
+  /** Waiting tasks by owner, in round-robin order: the first owner is served next. */
   const queues = new Map<string, Waiting[]>();
   let running = 0;
   let size = 0;
 
-  /** The next waiting task takes the place of one that has ended, before any new one. */
-  function passOn(): void {
+  /** Gives the slot of a task that has ended to the next waiting task, before any new one. */
+  function releaseSlot(): void {
     const next = takeNext();
     if (next === undefined) running--;
     else next.start();
@@ -38,7 +38,11 @@ export function createFairQueue(limits: { running: number; waiting: number }): F
     return undefined;
   }
 
-  function makeRoom(owner: string): void {
+  /**
+   * Evicts the newest task of the owner with the most, if the queue is full. Throws QueueFullError if
+   * the new task of `owner` would be the one to evict.
+   */
+  function evictIfFull(owner: string): void {
     if (size < limits.waiting) return;
     const [largest, tasks] = [...queues].reduce((a, b) => (b[1].length > a[1].length ? b : a));
     const own = queues.get(owner)?.length ?? 0;
@@ -49,7 +53,7 @@ export function createFairQueue(limits: { running: number; waiting: number }): F
   }
 
   function wait(owner: string): Promise<void> {
-    makeRoom(owner);
+    evictIfFull(owner);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const tasks = queues.get(owner) ?? [];
     tasks.push({ start: resolve, refuse: reject });
@@ -65,7 +69,7 @@ export function createFairQueue(limits: { running: number; waiting: number }): F
       try {
         return await task();
       } finally {
-        passOn();
+        releaseSlot();
       }
     },
   };
