@@ -19,7 +19,7 @@ import { Worker } from "node:worker_threads";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { hasFreeDescriptors } from "../lib/descriptors.ts";
 import { AppError } from "../lib/errors.ts";
-import { takeInTurn } from "../lib/owner-turns.ts";
+import { takeRoundRobin } from "../lib/job-round-robin.ts";
 import { threadFile } from "../lib/thread-file.ts";
 import { damageByCode } from "./fault.ts";
 import type { Db } from "./open.ts";
@@ -144,7 +144,7 @@ export function createDatabaseReader(
       if (isHeld || waiting.size === 0) return;
       const idle = [...threads].find(({ job }) => job === null);
       if (idle === undefined && threads.size >= THREADS) return;
-      const job = takeInTurn(waiting, owners(), MAX_OF_PROJECT);
+      const job = takeRoundRobin(waiting, owners(), MAX_OF_PROJECT);
       if (job === null) return;
       try {
         if (lost.size >= MAX_LOST) throw unavailable("two statements cannot be ended");

@@ -13,7 +13,7 @@
 import { Worker } from "node:worker_threads";
 import { type Clock, systemClock } from "./clock.ts";
 import { hasFreeDescriptors } from "./descriptors.ts";
-import { takeInTurn } from "./owner-turns.ts";
+import { takeRoundRobin } from "./job-round-robin.ts";
 
 type Request<Task> = { id: number; task: Task };
 type Answer<Result> =
@@ -131,7 +131,7 @@ export function createThreadPool<Task, Result>(
       if (isClosed || waiting.size === 0) return;
       const idle = [...threads].find(({ job }) => job === null);
       if (idle === undefined && threads.size >= maxThreads) return;
-      const job = takeInTurn(waiting, owners(), maxOfOwner);
+      const job = takeRoundRobin(waiting, owners(), maxOfOwner);
       if (job === null) return;
       job.cancelWait();
       try {

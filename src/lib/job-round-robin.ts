@@ -1,10 +1,10 @@
-/** Jobs that wait for threads, by their owner. Owners take turns. */
+/** Takes jobs that wait for threads from their owners, round robin. */
 
 /**
- * Takes the next job of an owner of whom fewer than `most` jobs run. This owner is the last one then.
- * Null if no owner may have another job.
+ * Takes the next job of the first owner of whom fewer than `most` jobs run, and moves this owner to
+ * the end. Null if no owner may have another job.
  */
-export function takeInTurn<Job>(
+export function takeRoundRobin<Job>(
   waiting: Map<number, Job[]>,
   running: readonly (number | undefined)[],
   most: number,
