@@ -259,7 +259,7 @@ function acceptEach(
   { check, context }: { check: Check; context: BatchContext },
 ): Promise<Outcome[]> {
   let earlier: Promise<unknown> = Promise.resolve();
-  const checkInTurn: Check = (mail) => {
+  const checkSequentially: Check = (mail) => {
     const checked = earlier.then(() => check(mail));
     earlier = checked.catch(() => undefined); // Its own caller gets the error.
     return checked;
@@ -267,7 +267,9 @@ function acceptEach(
   return Promise.all(
     mails.map(async (mail, n) => {
       try {
-        return acceptedOutcome(await acceptOne(app, { mail, n }, { check: checkInTurn, context }));
+        return acceptedOutcome(
+          await acceptOne(app, { mail, n }, { check: checkSequentially, context }),
+        );
       } catch (error) {
         if (error instanceof AppError) return refusedOutcome(error);
         throw error;
