@@ -40,7 +40,7 @@ export function mailpitListRoutes(messages: MailpitMessages): MailpitRoute[] {
     const texts: string[] = [];
     let count = 0;
     for (let at = 0; at < seqs.length; at += STEP_ROWS) {
-      if (at > 0) await nextTurn();
+      if (at > 0) await yieldToEventLoop();
       const step = seqs.slice(at, at + STEP_ROWS).flatMap((seq) => store.bySeq(seq) ?? []);
       count += step.length;
       if (step.length === 0) continue;
@@ -101,8 +101,8 @@ export function mailpitListRoutes(messages: MailpitMessages): MailpitRoute[] {
   ];
 }
 
-/** Lets other work of the event loop have a turn. */
-const nextTurn = () => new Promise<void>((resolve) => void setImmediate(resolve));
+/** Lets the event loop run other work first. */
+const yieldToEventLoop = () => new Promise<void>((resolve) => void setImmediate(resolve));
 
 /** An answer with the messages as its last member. One with many messages is sent piece by piece. */
 function listAnswer(members: object, texts: readonly string[]): Response {
@@ -114,7 +114,7 @@ function listAnswer(members: object, texts: readonly string[]): Response {
   let next = 0;
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      await nextTurn();
+      await yieldToEventLoop();
       const piece = pieces[next++];
       if (piece === undefined) controller.close();
       else controller.enqueue(encoder.encode(piece));
