@@ -76,7 +76,7 @@ export function createStandingWatch(format: {
       if (!(isData && hasAnswer) && asksInJson(cell, readKey, 0)) return "asks";
       if (!isData) return "none";
     }
-    return column.name === null ? "none" : judgeCell(column.name, cell, { hasAnswer, isText });
+    return column.name === null ? "none" : classifyCell(column.name, cell, { hasAnswer, isText });
   }
 
   function see(column: WatchedColumn, cells: readonly string[], hasAnswer: boolean): void {
@@ -123,7 +123,7 @@ function keep(column: WatchedColumn, verdict: "asks" | "perhaps" | "left", cell:
 }
 
 /** `hasAnswer`: the field `subscribed` of this row says whether the person wants mail. */
-function judgeCell(
+function classifyCell(
   { hint, asks }: ColumnName,
   cell: string,
   { hasAnswer, isText }: { hasAnswer: boolean; isText: boolean },
@@ -194,7 +194,7 @@ function asksInJson(text: string, readKey: (name: string) => ColumnName, nested:
       const cell = typeof value === "string" ? value : value === null ? "" : JSON.stringify(value);
       const isJson = nested < MOST_NESTED && /^\s*[{[]/.test(cell);
       if (isJson && asksInJson(cell, readKey, nested + 1)) return true;
-      const verdict = judgeCell(readKey(name), cell, { hasAnswer: false, isText: false });
+      const verdict = classifyCell(readKey(name), cell, { hasAnswer: false, isText: false });
       if (verdict === "asks" || verdict === "perhaps") return true;
     }
   }
