@@ -51,8 +51,8 @@ export function ensureStorage(app: App, projectSeq: number, isPublic = false): v
   if (refusal !== null) throw refusal;
 }
 
-/** Part of a change: whether strangers may add what is not important. */
-export function hasRoomForStrangers(app: App, projectSeq: number): boolean {
+/** Part of a change: whether the part of the storage quota that strangers may fill has space left. */
+export function isWithinPublicStorage(app: App, projectSeq: number): boolean {
   return refuseStorage(app, projectSeq, true) === null;
 }
 

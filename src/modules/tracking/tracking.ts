@@ -33,7 +33,7 @@ import { TRANSITIONS } from "../../outbox/states.ts";
 import { chooseTexts } from "../../render/language.ts";
 import { openRedirect, openToken } from "../../render/links.ts";
 import type { Noun } from "../module.ts";
-import { hasRoomForStrangers } from "../quotas.ts";
+import { isWithinPublicStorage } from "../quotas.ts";
 import { createCollector, type Hit } from "./collector.ts";
 import { FASTEST_PERSON_MS, isMachine } from "./machines.ts";
 
@@ -184,7 +184,7 @@ function recordOpen(app: App, hit: Hit, email: TrackedEmail): boolean {
 
 function recordClick(app: App, hit: Hit, email: TrackedEmail): boolean {
   const isFirstOfMail = email.clickedAt === null;
-  if (!isFirstOfMail && !hasRoomForStrangers(app, email.projectSeq)) return false;
+  if (!isFirstOfMail && !isWithinPublicStorage(app, email.projectSeq)) return false;
   if (isFirstOfMail) storeFirstHit(app, "click", email.seq, hit.at);
   eventLog(app).record({ ...eventOf(TRANSITIONS.click.event, hit, email), isFirstOfMail });
   return true;
