@@ -69,7 +69,7 @@ export const sourceOperations = operations(
       isSecret: true,
       run(app, { project, body }) {
         const { provider, name = PROVIDERS[provider].name, signingKey } = body;
-        ensureRoom(app, project.seq);
+        ensureSourceLimit(app, project.seq);
         const secret = SECRET_PREFIX + randomBase62(RANDOM_CHARACTERS);
         const now = app.clock.now();
         const row = app.db
@@ -171,7 +171,7 @@ export function reportSourceStates({ db }: Pick<App, "db">): ReportSourceState[]
   return rows.all().map((row) => ({ ...row, provider: PROVIDERS[row.provider].name }));
 }
 
-function ensureRoom({ db }: Pick<App, "db">, projectSeq: number): void {
+function ensureSourceLimit({ db }: Pick<App, "db">, projectSeq: number): void {
   const ofProject = eq(reportSources.projectSeq, projectSeq);
   const found = db.select({ n: count() }).from(reportSources).where(ofProject).get();
   if ((found?.n ?? 0) < MAX_SOURCES) return;

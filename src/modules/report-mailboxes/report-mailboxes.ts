@@ -69,7 +69,7 @@ const mailboxOperations = operations("Bounces", { parameters: { id: "Id of the m
     answer: Envelope(ReportMailbox),
     status: 201,
     run(app, { project, body }) {
-      ensureRoom(app, project.seq);
+      ensureMailboxLimit(app, project.seq);
       const now = app.clock.now();
       const row = app.db
         .insert(reportMailboxes)
@@ -143,7 +143,7 @@ function findMailbox(app: App, projectSeq: number, id: string): MailboxRow {
   return row;
 }
 
-function ensureRoom({ db }: App, projectSeq: number): void {
+function ensureMailboxLimit({ db }: App, projectSeq: number): void {
   const ofProject = eq(reportMailboxes.projectSeq, projectSeq);
   const found = db.select({ n: count() }).from(reportMailboxes).where(ofProject).get();
   if ((found?.n ?? 0) < MAX_MAILBOXES) return;
