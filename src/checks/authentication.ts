@@ -99,8 +99,8 @@ export async function readClaims(
   const dns = boundedDns(anyDns, signal, MAX_LOOK_UPS);
   const header = headerOf(head);
   const domains = author?.domains ?? [];
-  const maxLookUps = MAX_DMARC_LOOK_UPS * domains.length;
-  const ofDmarc = remembering(textResolver(boundedDns(anyDns, signal, maxLookUps)));
+  const dmarcLimit = MAX_DMARC_LOOK_UPS * domains.length;
+  const ofDmarc = remembering(textResolver(boundedDns(anyDns, signal, dmarcLimit)));
   const refusal = refusalOf(header);
   const signed = refusal === null ? await readSignatures(pieces, sender, dns) : null;
 
