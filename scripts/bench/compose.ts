@@ -138,7 +138,7 @@ function createLetterPreparation(): (mail: MailRow) => Uint8Array {
   return (mail) => {
     const prepared = prepareSync(mail, { signer: null, at: new Date(0) });
     if (prepared.kind !== "prepared") throw new Error(prepared.reason);
-    if (!prepared.hasRoom) throw new Error("the mail is no letter");
+    if (!prepared.hasTailroom) throw new Error("the mail is no letter");
     return prepared.message;
   };
 }

@@ -4,7 +4,7 @@
  */
 
 import type { Config } from "../config/settings.ts";
-import { allocateWithRoom } from "../protocols/mime/tail-room.ts";
+import { allocateWithTailroom } from "../protocols/mime/tailroom.ts";
 import { findKnownRelay } from "../protocols/smtp/known-relays.ts";
 import type { Prepared } from "./compose/prepare.ts";
 
@@ -25,7 +25,7 @@ export function idFieldOf({
     // A sender who uses the field of the provider keeps its value.
     if (headerOf(prepared.message).includes(sought)) return prepared;
     const line = Buffer.from(`${field.name}: ${field.value(emailId)}\r\n`);
-    const message = allocateWithRoom(line.byteLength + prepared.message.byteLength);
+    const message = allocateWithTailroom(line.byteLength + prepared.message.byteLength);
     message.set(line);
     message.set(prepared.message, line.byteLength);
     return { ...prepared, message };

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { idFieldOf } from "../../src/outbox/id-field.ts";
-import { TAIL_ROOM } from "../../src/protocols/mime/tail-room.ts";
+import { TAILROOM_BYTES } from "../../src/protocols/mime/tailroom.ts";
 import { parseRelayUrl } from "../../src/protocols/smtp/relay-url.ts";
 
 const ID = "0199f2a4-7c1e-7d35-9a61-2f4b8c0d1e10";
@@ -18,7 +18,10 @@ function addTo(host: string, text = MESSAGE): string | null {
   const add = idFieldOf({ transport: "relay", relayUrl: relayAt(host) });
   if (add === null) return null;
   const message = Buffer.from(text);
-  const { message: changed } = add({ kind: "prepared", subject: "", message, hasRoom: true }, ID);
+  const { message: changed } = add(
+    { kind: "prepared", subject: "", message, hasTailroom: true },
+    ID,
+  );
   return Buffer.from(changed).toString();
 }
 
@@ -52,9 +55,9 @@ test("is not added to a message of which the sender set the field", () => {
 test("leaves room behind the message, which the SMTP client uses", () => {
   const add = idFieldOf({ transport: "relay", relayUrl: relayAt("smtp.resend.com") });
   const message = Buffer.from(MESSAGE);
-  const changed = add?.({ kind: "prepared", subject: "s", message, hasRoom: true }, ID);
-  expect(changed?.hasRoom).toBe(true);
+  const changed = add?.({ kind: "prepared", subject: "s", message, hasTailroom: true }, ID);
+  expect(changed?.hasTailroom).toBe(true);
   const bytes = changed?.message ?? new Uint8Array();
   const free = bytes.buffer.byteLength - bytes.byteOffset - bytes.byteLength;
-  expect(free).toBeGreaterThanOrEqual(TAIL_ROOM);
+  expect(free).toBeGreaterThanOrEqual(TAILROOM_BYTES);
 });

@@ -568,7 +568,7 @@ describe("a quiet queue", () => {
       transport,
       composer: {
         prepare: (_, { resolve }) =>
-          resolve({ kind: "prepared", subject: "", message, hasRoom: false }),
+          resolve({ kind: "prepared", subject: "", message, hasTailroom: false }),
         release() {},
       },
       queue: {

@@ -76,13 +76,13 @@ export type MailRow = Pick<
 type Signing = { signer: Signer | null; at: Date };
 
 /**
- * - prepared: the message with CRLF line ends, and the rendered subject. If `hasRoom`, no line of the
- *   message begins with a dot, and its memory has free octets behind it (protocols/mime/tail-room.ts).
+ * - prepared: the message with CRLF line ends, and the rendered subject. If `hasTailroom`, no line of the
+ *   message begins with a dot, and its memory has free octets behind it (protocols/mime/tailroom.ts).
  * - failed: the message cannot be made of these data. `isTooSlow` if its template took too long.
  * - deferred: the message could not be signed.
  */
 export type Prepared =
-  | { kind: "prepared"; subject: string; message: Uint8Array; hasRoom: boolean }
+  | { kind: "prepared"; subject: string; message: Uint8Array; hasTailroom: boolean }
   | { kind: "failed"; reason: string; isTooSlow: boolean }
   | { kind: "deferred"; reason: string };
 
@@ -148,7 +148,7 @@ function createComposition(deps: Parameters<typeof createPreparation>[0]) {
   return function compose(mail: MailRow): Prepared {
     const { submitted, subject: given } = mail;
     if (submitted !== null) {
-      return { kind: "prepared", subject: given, message: submitted, hasRoom: false };
+      return { kind: "prepared", subject: given, message: submitted, hasTailroom: false };
     }
     const beganCpuMs = recentThreadCpuMs();
     const failed = (reason: string): Prepared => {
@@ -178,13 +178,13 @@ function createComposition(deps: Parameters<typeof createPreparation>[0]) {
       const composed = composeInFull(mail, { head, html: trace.buffer, text: own, links });
       if (!composed.ok) return failed(`The message cannot be composed: ${composed.reason}`);
       const { message } = composed;
-      return { kind: "prepared", subject: subject.text, message, hasRoom: false };
+      return { kind: "prepared", subject: subject.text, message, hasTailroom: false };
     }
     const fields = recipientFields(head);
     if (!fields.ok) return failed(`The message cannot be composed: ${fields.reason}`);
     const recipient = { recipient: fields.lines, emailId: mail.id, links, keys };
     const message = writeLetter(letter, trace, recipient);
-    return { kind: "prepared", subject: subject.text, message, hasRoom: true };
+    return { kind: "prepared", subject: subject.text, message, hasTailroom: true };
   };
 
   /**

@@ -7,7 +7,7 @@
 import type { KeyObject } from "node:crypto";
 import type { DkimAlgorithm, Signer } from "../../protocols/dkim/sign.ts";
 import { readPrivateKey } from "../../protocols/dkim/keys.ts";
-import { TAIL_ROOM } from "../../protocols/mime/tail-room.ts";
+import { TAILROOM_BYTES } from "../../protocols/mime/tailroom.ts";
 import type { TokenKeys } from "../../render/letter/tokens.ts";
 import type { MailRow, Prepared } from "./prepare.ts";
 
@@ -58,7 +58,7 @@ type PlainResults = {
 
 /** A prepared mail has the place of its message in the buffer. */
 type PlainResult =
-  | { start: number; end: number; subject: string; hasRoom: boolean }
+  | { start: number; end: number; subject: string; hasTailroom: boolean }
   | Exclude<Prepared, { kind: "prepared" }>;
 
 /** Most signers that a thread knows. */
@@ -175,22 +175,22 @@ function required<T>(value: T | undefined): T {
   return value;
 }
 
-/** Writes the results of a batch; each message has room behind it (protocols/mime/tail-room.ts). */
+/** Writes the results of a batch; each message has room behind it (protocols/mime/tailroom.ts). */
 export function writeResults(
   prepared: readonly Prepared[],
   rest: Omit<PlainResults, "results">,
 ): Extract<ThreadAnswer, { kind: "done" }> {
   const length = (each: Prepared) =>
-    each.kind === "prepared" ? each.message.byteLength + TAIL_ROOM : 0;
+    each.kind === "prepared" ? each.message.byteLength + TAILROOM_BYTES : 0;
   const bytes = new Uint8Array(prepared.reduce((sum, each) => sum + length(each), 0));
   let start = 0;
   const results = prepared.map((each): PlainResult => {
     if (each.kind !== "prepared") return each;
-    const { message, subject, hasRoom } = each;
+    const { message, subject, hasTailroom } = each;
     const end = start + message.byteLength;
     bytes.set(message, start);
-    const result = { start, end, subject, hasRoom };
-    start = end + TAIL_ROOM;
+    const result = { start, end, subject, hasTailroom };
+    start = end + TAILROOM_BYTES;
     return result;
   });
   const plain: PlainResults = { results, ...rest };
@@ -201,9 +201,9 @@ export function readResults({ text, messages }: Extract<ThreadAnswer, { kind: "d
   const { results, ...rest }: PlainResults = JSON.parse(text);
   const prepared = results.map((each): Prepared => {
     if (!("end" in each)) return each;
-    const { start, end, subject, hasRoom } = each;
+    const { start, end, subject, hasTailroom } = each;
     const message = new Uint8Array(messages, start, end - start);
-    return { kind: "prepared", subject, message, hasRoom };
+    return { kind: "prepared", subject, message, hasTailroom };
   });
   return { prepared, ...rest };
 }

@@ -37,7 +37,7 @@ export class LaneMail implements Outgoing, CountedMail {
   readonly leasedMs: number;
   readonly #events: LaneMailEvents;
   message: Uint8Array = NO_MESSAGE;
-  hasTailRoom = false;
+  hasTailroom = false;
   isPrepared = false;
   /** Whether the lease is on disk: without it, the mail must not be sent. */
   isDurable = false;
@@ -93,9 +93,9 @@ export class LaneMail implements Outgoing, CountedMail {
     if (envelopeFrom === null) this.envelope = { from: returnPath, to: to ?? "" };
   }
 
-  setMessage({ message, subject, hasRoom }: PreparedMessage): void {
+  setMessage({ message, subject, hasTailroom }: PreparedMessage): void {
     this.message = message;
-    this.hasTailRoom = hasRoom;
+    this.hasTailroom = hasTailroom;
     this.subject = this.isUrgent ? null : subject;
     this.isPrepared = true;
   }

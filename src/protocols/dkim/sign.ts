@@ -11,7 +11,7 @@
  */
 
 import { type KeyObject, sign } from "node:crypto";
-import { allocateWithRoom } from "../mime/tail-room.ts";
+import { allocateWithTailroom } from "../mime/tailroom.ts";
 import { fieldName, relaxedBody, relaxedField, splitMessage } from "./canonical.ts";
 
 export type DkimAlgorithm = "rsa-sha256" | "ed25519-sha256";
@@ -53,7 +53,7 @@ type Unsigned = { key: SigningKey; field: string; data: Buffer };
 
 /**
  * Returns the message with a DKIM-Signature header in front for each key, in the order of the keys, in
- * memory with room behind it (../mime/tail-room.ts).
+ * memory with room behind it (../mime/tailroom.ts).
  * Throws if a key cannot sign. RSA signatures are made on another thread.
  */
 export async function signMessage(
@@ -89,7 +89,7 @@ function unsignedFields(message: Uint8Array, { domain, keys }: Signer, at: Date)
 
 function withFields(message: Uint8Array, fields: readonly string[]): Uint8Array {
   const header = fields.join("");
-  const signed = allocateWithRoom(header.length + message.byteLength);
+  const signed = allocateWithTailroom(header.length + message.byteLength);
   signed.write(header, "latin1");
   signed.set(message, header.length);
   return signed;

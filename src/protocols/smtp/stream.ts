@@ -7,7 +7,7 @@
  * mail even with the end of the message of this one, which saves a round trip and a write for each mail.
  */
 
-import { TAIL_ROOM } from "../mime/tail-room.ts";
+import { TAILROOM_BYTES } from "../mime/tailroom.ts";
 import { finalBlock, isLarge, leadingBlocks } from "./body.ts";
 import type { Conversation } from "./conversation.ts";
 import {
@@ -32,9 +32,9 @@ export type MailObject = {
   readonly message: Uint8Array;
   /**
    * True if no line of the message begins with a dot, its last line has its end, and its buffer has
-   * `TAIL_ROOM` free octets after it, so that the message need not be copied.
+   * `TAILROOM_BYTES` free octets after it, so that the message need not be copied.
    */
-  readonly hasTailRoom?: boolean | undefined;
+  readonly hasTailroom?: boolean | undefined;
   /** True for a message that has 8-bit octets, which the server must accept (RFC 6152). */
   readonly isEightBit?: boolean | undefined;
   /** True for transactional mail: it gets a session before all mails that are not urgent. */
@@ -232,14 +232,14 @@ export class Stream<M extends StreamMail> {
   }
 
   /** From here on, the mail may have arrived (docs/delivery.md#S5). */
-  #sendEnd({ message, hasTailRoom }: MailObject): void {
+  #sendEnd({ message, hasTailroom }: MailObject): void {
     const { wire, timeouts } = this.#dialogue;
     // A reply has begun too early. The mail ends with it, and not with a reply to the final dot.
     if (wire.hasInput) return wire.arm(timeouts.commandMs);
     const commands = this.#takeFollower();
     this.#isInMessage = false;
     this.#expect(DOT);
-    const isInPlace = hasTailRoom === true && !isLarge(message) && fitsTail(commands);
+    const isInPlace = hasTailroom === true && !isLarge(message) && fitsTail(commands);
     wire.write(isInPlace ? withTail(message, commands) : finalBlock(message, commands));
   }
 
@@ -313,12 +313,12 @@ function nameOf(step: number): DecisiveStep {
 
 /** A UTF-16 unit takes at most three octets. */
 function fitsTail(commands: string): boolean {
-  return 3 * commands.length + END.length <= TAIL_ROOM;
+  return 3 * commands.length + END.length <= TAILROOM_BYTES;
 }
 
 /** The octets of a message with room after it, with the final dot and the commands in that room. */
 function withTail({ buffer, byteOffset, byteLength }: Uint8Array, commands: string): Buffer {
-  const octets = Buffer.from(buffer, byteOffset, byteLength + TAIL_ROOM);
+  const octets = Buffer.from(buffer, byteOffset, byteLength + TAILROOM_BYTES);
   const length = octets.write(END + commands, byteLength);
   return octets.subarray(0, byteLength + length);
 }

@@ -18,7 +18,7 @@ import {
 } from "../../protocols/mime/message.ts";
 import { messageIdOf } from "../../protocols/mime/message-id.ts";
 import { encodedTextPart } from "../../protocols/mime/parts.ts";
-import { allocateWithRoom } from "../../protocols/mime/tail-room.ts";
+import { allocateWithTailroom } from "../../protocols/mime/tailroom.ts";
 import {
   chooseEncoding,
   quotedPrintable,
@@ -157,7 +157,7 @@ function isAllowed({ values, character }: LinkRule, texts: readonly string[]): b
 
 /**
  * Writes the message of a mail. `recipient` are its header fields. The memory has room behind the
- * message (tail-room.ts).
+ * message (tailroom.ts).
  */
 export function writeLetter(
   { fixed, slots, tokens }: Letter,
@@ -175,7 +175,7 @@ export function writeLetter(
   let length = 0;
   for (const octets of fixed) length += octets.length;
   for (const slot of slots) length += fillings[slot]?.length ?? 0;
-  const message = allocateWithRoom(length);
+  const message = allocateWithTailroom(length);
   let at = 0;
   for (let i = 0; i < fixed.length; i++) {
     const octets = fixed[i];

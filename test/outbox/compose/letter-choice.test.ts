@@ -6,7 +6,7 @@
 import { expect, test } from "bun:test";
 import type { MailRow } from "../../../src/outbox/compose/prepare.ts";
 import { readResults, writeResults } from "../../../src/outbox/compose/tasks.ts";
-import { TAIL_ROOM } from "../../../src/protocols/mime/tail-room.ts";
+import { TAILROOM_BYTES } from "../../../src/protocols/mime/tailroom.ts";
 import { mailRow, SIGNED_AT, testPreparation, testSigner } from "../../support/compose.ts";
 
 const LINK = '<a href="https://example.com/x">{{ name }}</a>';
@@ -77,7 +77,7 @@ for (const [what, isLetter, rest] of CHOICES) {
     const mail = mailRow(rest);
     const first = prepareSync(mail, UNSIGNED);
     if (first.kind !== "prepared") throw new Error(first.reason);
-    expect(first.hasRoom).toBe(isLetter);
+    expect(first.hasTailroom).toBe(isLetter);
     // Other mails fill the cache, and change no choice.
     for (const other of ["Grace", "", "a  b"])
       prepareSync(mailRow({ ...rest, ...values(other) }), UNSIGNED);
@@ -93,11 +93,11 @@ test("a letter, also a signed one, has room behind it and no line that begins wi
     const mail = mailRow({ html, toName: ".", subject: ".", ...values("...") });
     const prepared = prepareSync(mail, { signer, at: SIGNED_AT });
     if (prepared.kind !== "prepared") throw new Error(prepared.reason);
-    const { message, hasRoom } = prepared;
-    expect(hasRoom).toBe(true);
+    const { message, hasTailroom } = prepared;
+    expect(hasTailroom).toBe(true);
     expect(Buffer.from(message).toString()).not.toMatch(/^\./m);
     const end = message.byteOffset + message.byteLength;
-    expect(message.buffer.byteLength - end).toBeGreaterThanOrEqual(TAIL_ROOM);
+    expect(message.buffer.byteLength - end).toBeGreaterThanOrEqual(TAILROOM_BYTES);
   }
 });
 
@@ -111,8 +111,10 @@ test("the messages of a thread have room behind them, too", () => {
     if (each.kind !== "prepared") throw new Error(each.reason);
     const { message } = each;
     // The room is used; no other message changes.
-    new Uint8Array(message.buffer, message.byteOffset + message.byteLength, TAIL_ROOM).fill(46);
-    return each.hasRoom;
+    new Uint8Array(message.buffer, message.byteOffset + message.byteLength, TAILROOM_BYTES).fill(
+      46,
+    );
+    return each.hasTailroom;
   });
   expect(rooms).toEqual([true, false, true]);
   const plain = (each: (typeof mails)[number]) =>
@@ -125,7 +127,7 @@ test("the recipient's fields of a letter are those of its mail, also if they are
   for (const to of ["ada@example.net", "zoë@example.net", "山田@例え.jp", "bob@example.net"]) {
     const prepared = prepareSync(mailRow({ to, toName: null, ...values("Ada") }), UNSIGNED);
     if (prepared.kind !== "prepared") throw new Error(prepared.reason);
-    expect(prepared.hasRoom).toBe(true);
+    expect(prepared.hasTailroom).toBe(true);
     const text = Buffer.from(prepared.message).toString();
     expect(text).toContain(
       `\r\nTo: ${to.replace("例え.jp", "xn--r8jz45g.jp")}\r\nSubject: Hello\r\n`,

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import net from "node:net";
 import { type Destination, Pool, type PoolOptions } from "../../../src/protocols/smtp/pool.ts";
 import { Session } from "../../../src/protocols/smtp/session.ts";
-import { TAIL_ROOM } from "../../../src/protocols/mime/tail-room.ts";
+import { TAILROOM_BYTES } from "../../../src/protocols/mime/tailroom.ts";
 import type { MailObject } from "../../../src/protocols/smtp/stream.ts";
 import { DEFAULT_TIMEOUTS } from "../../../src/protocols/smtp/timeouts.ts";
 import {
@@ -106,11 +106,11 @@ describe("mails that follow each other on one session", () => {
     // A large message is sent in blocks.
     texts.push(`Subject: 5\r\n\r\n${"line\r\n".repeat(50_000)}`, "Subject: 6\r\n\r\n");
     const mails = texts.map((text, i): MailObject => {
-      const buffer = Buffer.alloc(text.length + TAIL_ROOM);
+      const buffer = Buffer.alloc(text.length + TAILROOM_BYTES);
       const message = buffer.subarray(0, buffer.write(text));
       // The commands for the third address do not fit into the room.
-      const to = `${"x".repeat(i === 2 ? TAIL_ROOM : 1)}@example.net`;
-      return { envelope: { from: "a@example.com", to }, message, hasTailRoom: true };
+      const to = `${"x".repeat(i === 2 ? TAILROOM_BYTES : 1)}@example.net`;
+      return { envelope: { from: "a@example.com", to }, message, hasTailroom: true };
     });
     const ends = await Promise.all(mails.map((each) => sessions.deliver(to(server.port), each)));
     expect(ends.map(({ delivery }) => delivery.kind)).toEqual(texts.map(() => "accepted"));

@@ -110,7 +110,7 @@ describe("a letter has the headers and the decoded parts of the ordinary renderi
             continue;
           }
           expect(await differencesOf(prepared.message, expected)).toEqual([]);
-          if (isLetter !== null && share === 0) expect(prepared.hasRoom).toBe(isLetter);
+          if (isLetter !== null && share === 0) expect(prepared.hasTailroom).toBe(isLetter);
         }
       });
     }
