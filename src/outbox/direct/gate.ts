@@ -151,7 +151,7 @@ export class Gate {
     const pause = this.whyPaused(entry);
     if (pause !== null) return pause;
     const most = this.#mostMails(site);
-    if (isUrgent) takeSlots(entry, () => mails.size < most);
+    if (isUrgent) evictWaiting(entry, () => mails.size < most);
     if (mails.size >= most) return this.full(entry);
     const isFull = (network: string) => this.#connectionsTo(network) >= MAX_PER_NETWORK;
     const [network] = networks;
@@ -375,7 +375,7 @@ class Mail implements DirectSlot {
         resolve(slot);
       };
       this.#stopWaiting = entry.site.wait(resume, isUrgent);
-      if (isUrgent) takeSlots(entry, () => !isWaiting);
+      if (isUrgent) evictWaiting(entry, () => !isWaiting);
     });
   }
 
@@ -471,10 +471,10 @@ class Mail implements DirectSlot {
   }
 }
 
-/** Makes room for an urgent mail: mails that wait for the pace lose their slots, the latest first. */
-function takeSlots({ mails }: SiteEntry, hasRoom: () => boolean): void {
+/** Evicts mails that wait for the pace, the latest first, until `isEnough` for an urgent mail. */
+function evictWaiting({ mails }: SiteEntry, isEnough: () => boolean): void {
   for (const mail of [...mails].toReversed()) {
-    if (hasRoom()) return;
+    if (isEnough()) return;
     mail.giveUp();
   }
 }
