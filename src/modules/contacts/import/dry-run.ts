@@ -69,7 +69,7 @@ export function createDryRunner(deps: {
 
   /** Shows the first rows as they will be stored. */
   function preview(format: FileFormat, first: Parameters<typeof previewRows>[1], opened: Opened) {
-    return previewRows(format, first, (row) => opened.trial.look(row, opened.target));
+    return previewRows(format, first, (row) => opened.trial.preview(row, opened.target));
   }
 
   /** An interrupted dry run begins anew. */

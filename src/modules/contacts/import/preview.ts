@@ -15,11 +15,11 @@ const MOST_CELLS = 500;
 const LONGEST_VALUE = 200;
 const MOST_VALUES = 500;
 
-/** `look` says what a row would do. */
+/** `preview` says what a row would do. */
 export function previewRows(
   format: FileFormat,
   items: readonly CsvItem[],
-  look: (row: RowContent) => ReturnType<Trial["look"]>,
+  preview: (row: RowContent) => ReturnType<Trial["preview"]>,
 ): PreviewedRow[] {
   return items.map((item): PreviewedRow => {
     const { line } = item;
@@ -29,7 +29,7 @@ export function previewRows(
     const row = readRow(format, item);
     if (row.kind === "fault") return { line, cells, ...nothing, error: row.message };
     const data = shortened(parseData(row.data));
-    const outcome = look(row);
+    const outcome = preview(row);
     if (outcome.is === "failed") {
       return { line, cells, email: row.email, subscribed: null, data, error: outcome.message };
     }

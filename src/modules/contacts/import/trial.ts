@@ -22,10 +22,10 @@ type Found = { isSubscribed: number; data: string };
 type Tried = Found & { isSuppressed: number };
 
 export type Trial = {
-  /** What the row would do after the rows that were tried before it. */
+  /** Returns what the row would do after the rows that were tried before it, and keeps the contact. */
   try(row: RowContent, target: RowTarget): RowOutcome;
-  /** What the row would do now. Nothing is kept. */
-  look(row: RowContent, target: RowTarget): RowOutcome;
+  /** Returns what the row would do now, and keeps nothing. */
+  preview(row: RowContent, target: RowTarget): RowOutcome;
   close(): void;
 };
 
@@ -70,7 +70,7 @@ export function openTrial(deps: {
         return outcome;
       }),
 
-    look: (row, target) => refusable(() => stateOf(row, target)),
+    preview: (row, target) => refusable(() => stateOf(row, target)),
 
     close(): void {
       tried.close();
