@@ -28,13 +28,13 @@ export type CountedMail = {
 };
 
 /** How many mails may be leased beside those that are. */
-type Room = {
+type FreeCapacity = {
   free: number;
   /** How many of these are for transactional mail only. */
   reserved: number;
   /** Whether a transaction for them is worth it. */
   isWorth: boolean;
-  /** When there may be more room, even if no mail leaves meanwhile; Infinity if never. */
+  /** When more may be free, even if no mail leaves meanwhile; Infinity if never. */
   moreInMs: number;
 };
 
@@ -106,7 +106,7 @@ export function createCapacity(clock: Clock, options: CapacityOptions) {
   }
 
   return {
-    of(leased: ReadonlySet<CountedMail>): Room {
+    of(leased: ReadonlySet<CountedMail>): FreeCapacity {
       const [usual, fast] = [usualLimit(), fastLimit()];
       const isFast = fast > usual;
       const reserved = isFast ? FAST_RESERVE : TRANSACTIONAL_RESERVE;

@@ -1,8 +1,8 @@
 /**
- * The lane sends all mail of the queue. It works in turns. A turn is one change of the database, which
+ * The lane sends all mail of the queue. It works in cycles. A cycle is one change of the database, which
  * settles the mails that have ended and leases the next ones (queue.ts). While the disk syncs, their
  * messages are composed; when the leases are on disk, the transport gets the mails and sends them as
- * fast as its sessions and the pace allow. The next turn follows when enough mails have ended, or a
+ * fast as its sessions and the pace allow. The next cycle follows when enough mails have ended, or a
  * moment later. If nothing is due, a timer sleeps until the earliest due time.
  *
  * The database is always complete without this memory: a mail whose process was killed is due again
@@ -52,7 +52,7 @@ export type Lane = {
   start(): Promise<void>;
   /** Polls the queue soon, because a mail may be due. */
   wake(): void;
-  /** Part of a change that queues mail: its transaction leases the mail as well, if there is room. */
+  /** Part of a change that queues mail: its transaction leases the mail as well, if it has capacity. */
   join(): void;
   isRunning(): boolean;
   /**
@@ -72,12 +72,12 @@ export type Lane = {
   settleEnded(): Promise<void>;
 };
 
-/** A turn follows at once when so many mails have ended, or this share of those under way. */
+/** A cycle follows at once when so many mails have ended, or this share of those under way. */
 const BATCH = 64;
 const ENDED_SHARE = 0.25;
-/** A turn follows at the latest so many milliseconds after a mail has ended. */
-const LATEST_TURN_MS = 20;
-/** While fewer mails are leased, a queued mail causes a turn at once, and leased ones are composed at once. */
+/** A cycle follows at the latest so many milliseconds after a mail has ended. */
+const MAX_CYCLE_DELAY_MS = 20;
+/** While fewer mails are leased, a queued mail causes a cycle at once, and leased ones are composed at once. */
 const FEW = 16;
 /** Delay before polling again after a lease found no due mail, so that nothing polls in a busy loop. */
 const EMPTY_PAUSE_MS = 1_000;
@@ -86,7 +86,7 @@ const EMPTY_PAUSE_MS = 1_000;
  * meanwhile, so that less mail has to be moved to wait lists.
  */
 const NO_SLOT_PAUSE_MS = 5;
-/** Delay after the storage refused a turn. */
+/** Delay after the storage refused a cycle. */
 const STORAGE_PAUSE_MS = 1_000;
 
 export function createLane(deps: LaneDeps): Lane {
@@ -100,17 +100,17 @@ export function createLane(deps: LaneDeps): Lane {
   /** The leased mails that have ended. */
   let ended: LaneMail[] = [];
   let isRunning = false;
-  let isTurning = false;
-  let lastTurn = Promise.resolve();
-  /** A turn was asked for during a turn. */
-  let isTurnWanted = false;
+  let isInCycle = false;
+  let lastCycle = Promise.resolve();
+  /** Another cycle was requested during this one. */
+  let isCycleWanted = false;
   let isScheduled = false;
-  /** The storage refused a turn: nothing is done before the pause is over. */
+  /** The storage refused a cycle: nothing is done before the pause is over. */
   let isPausing = false;
   /** The last lease took as many as it could, so another one may find more. */
   let mayHaveMore = false;
   let cancelPoll = () => {};
-  let latestTurn: ReturnType<typeof setTimeout> | null = null;
+  let delayedCycle: ReturnType<typeof setTimeout> | null = null;
   /** When a mail was last leased, sent or recorded (monotonic milliseconds). */
   let movedAt = clock.elapsed();
   const idle: (() => void)[] = [];
@@ -128,7 +128,7 @@ export function createLane(deps: LaneDeps): Lane {
       mail.startedMs = clock.elapsed();
       movedAt = mail.startedMs;
       // While few are leased, the place of each mail that left is given to another one at once.
-      if (leased.size < BATCH) turnIfWorth();
+      if (leased.size < BATCH) scheduleIfWorth();
       return true;
     },
     isReady(mail: LaneMail): void {
@@ -140,8 +140,8 @@ export function createLane(deps: LaneDeps): Lane {
       ended.push(mail);
       if (slot !== null) releaseSlot(slot);
       if (mail.isPrepared) composer.release(mail.leased, mail.message);
-      if (isBatch()) turnSoon();
-      else turnLater();
+      if (isBatch()) scheduleCycle();
+      else delayCycle();
     },
     failed(mail: LaneMail, error: unknown): void {
       const fields = { email: mail.leased.id, error: describeError(error) };
@@ -150,51 +150,51 @@ export function createLane(deps: LaneDeps): Lane {
     },
   };
 
-  /** At most one turn for all that happens in one iteration of the event loop. */
-  function turnSoon(): void {
+  /** At most one cycle for all that happens in one iteration of the event loop. */
+  function scheduleCycle(): void {
     if (isScheduled) return;
     isScheduled = true;
     setImmediate(() => {
       isScheduled = false;
-      turn();
+      startCycle();
     });
   }
 
-  /** True if enough mails have ended for a turn. */
+  /** True if enough mails have ended for a cycle. */
   function isBatch(): boolean {
     return ended.length > 0 && ended.length >= Math.min(BATCH, leased.size * ENDED_SHARE);
   }
 
-  function turnLater(): void {
-    latestTurn ??= setTimeout(turnSoon, LATEST_TURN_MS);
+  function delayCycle(): void {
+    delayedCycle ??= setTimeout(scheduleCycle, MAX_CYCLE_DELAY_MS);
   }
 
-  /** While mails leave fast, those that are queued meanwhile share the next turn. */
+  /** While mails leave fast, those that are queued meanwhile share the next cycle. */
   function wake(): void {
-    if (leased.size < FEW) turnSoon();
-    else turnLater();
+    if (leased.size < FEW) scheduleCycle();
+    else delayCycle();
   }
 
   function join(): void {
-    if (!isRunning || isTurning || isPausing || leased.size >= FEW) return;
-    const room = capacity.of(leased);
-    if (room.isWorth && room.free > room.reserved) lastTurn = takeTurn(room);
+    if (!isRunning || isInCycle || isPausing || leased.size >= FEW) return;
+    const available = capacity.of(leased);
+    if (available.isWorth && available.free > available.reserved) lastCycle = runCycle(available);
   }
 
-  function turnIfWorth(): void {
-    if (!isScheduled && !isTurning && capacity.of(leased).isWorth) turnSoon();
+  function scheduleIfWorth(): void {
+    if (!isScheduled && !isInCycle && capacity.of(leased).isWorth) scheduleCycle();
   }
 
-  function turn(): void {
-    if (isTurning || isPausing) {
-      isTurnWanted = true;
+  function startCycle(): void {
+    if (isInCycle || isPausing) {
+      isCycleWanted = true;
       return;
     }
-    if (latestTurn !== null) clearTimeout(latestTurn);
-    latestTurn = null;
+    if (delayedCycle !== null) clearTimeout(delayedCycle);
+    delayedCycle = null;
     try {
-      const room = wantedLeases();
-      if (ended.length > 0 || room.free > 0) lastTurn = takeTurn(room);
+      const available = wantedLeases();
+      if (ended.length > 0 || available.free > 0) lastCycle = runCycle(available);
     } catch (error) {
       pauseAfter(error);
     }
@@ -203,18 +203,18 @@ export function createLane(deps: LaneDeps): Lane {
   /** How many mails to lease now: none if none is due, and then a timer waits for the next one. */
   function wantedLeases(): { free: number; reserved: number } {
     if (!isRunning) return NONE;
-    const room = capacity.of(leased);
-    const isFull = room.free <= room.reserved;
-    if (mayHaveMore && !isFull && room.isWorth) return room;
+    const available = capacity.of(leased);
+    const isFull = available.free <= available.reserved;
+    if (mayHaveMore && !isFull && available.isWorth) return available;
     cancelPoll();
     const now = clock.now();
     // Only transactional mail is worth a lease of few mails while there are many.
     const isForUrgent = isFull || mayHaveMore;
-    const next = room.free > 0 ? queue.nextDueAt(isForUrgent) : null;
+    const next = available.free > 0 ? queue.nextDueAt(isForUrgent) : null;
     if (next !== null && next <= now)
-      return isForUrgent ? { free: room.free, reserved: room.free } : room;
-    // Mails that wait for silent servers no longer count soon, and then there is room for others.
-    const moreInMs = isForUrgent ? room.moreInMs : Infinity;
+      return isForUrgent ? { free: available.free, reserved: available.free } : available;
+    // Mails that wait for silent servers no longer count soon, and then others can be leased.
+    const moreInMs = isForUrgent ? available.moreInMs : Infinity;
     const waitMs = Math.min(moreInMs, next === null ? Infinity : next - now);
     if (waitMs < Infinity) pollAfter(waitMs);
     return NONE;
@@ -222,11 +222,11 @@ export function createLane(deps: LaneDeps): Lane {
 
   function pollAfter(delayMs: number): void {
     cancelPoll();
-    cancelPoll = clock.after(delayMs, turnSoon);
+    cancelPoll = clock.after(delayMs, scheduleCycle);
   }
 
-  async function takeTurn({ free, reserved }: { free: number; reserved: number }): Promise<void> {
-    isTurning = true;
+  async function runCycle({ free, reserved }: { free: number; reserved: number }): Promise<void> {
+    isInCycle = true;
     const batch = ended;
     ended = [];
     let leases: readonly LeasedRow[] = [];
@@ -244,12 +244,12 @@ export function createLane(deps: LaneDeps): Lane {
       for (const { slot } of leases) slot?.release();
       await settleAfter(error, batch);
     } finally {
-      isTurning = false;
+      isInCycle = false;
       noteIdle();
-      // A mail that was queued during the turn may be urgent.
-      if (isTurnWanted || isBatch()) turnSoon();
-      else if (free === 0 || leases.length > 0) turnIfWanted();
-      isTurnWanted = false;
+      // A mail that was queued during the cycle may be urgent.
+      if (isCycleWanted || isBatch()) scheduleCycle();
+      else if (free === 0 || leases.length > 0) scheduleIfWanted();
+      isCycleWanted = false;
     }
   }
 
@@ -258,11 +258,11 @@ export function createLane(deps: LaneDeps): Lane {
     queue.noteSlotReleased(slot);
   }
 
-  /** Takes a turn soon if mails are to be leased, and sets the timer otherwise. */
-  function turnIfWanted(): void {
+  /** Schedules a cycle if mails are to be leased, and sets the timer otherwise. */
+  function scheduleIfWanted(): void {
     if (isPausing) return;
     try {
-      if (wantedLeases().free > 0) turnSoon();
+      if (wantedLeases().free > 0) scheduleCycle();
     } catch (error) {
       pauseAfter(error);
     }
@@ -368,7 +368,7 @@ export function createLane(deps: LaneDeps): Lane {
     try {
       report(mail, verdict, isOurs);
     } catch (error) {
-      // The outcome is stored, and the mails of the same turn must be sent.
+      // The outcome is stored, and the mails of the same cycle must be sent.
       log.error("an outcome could not be reported", { error: describeError(error) });
     }
   }
@@ -399,7 +399,7 @@ export function createLane(deps: LaneDeps): Lane {
       }
     }
     // The change may have leased mail as well, which was undone with it.
-    turnSoon();
+    scheduleCycle();
   }
 
   function pauseAfter(error: unknown): void {
@@ -409,17 +409,17 @@ export function createLane(deps: LaneDeps): Lane {
     cancelPoll();
     cancelPoll = clock.after(STORAGE_PAUSE_MS, () => {
       isPausing = false;
-      turn();
+      startCycle();
     });
   }
 
   function noteIdle(): void {
-    if (leased.size === 0 && !isTurning) for (const resolve of idle.splice(0)) resolve();
+    if (leased.size === 0 && !isInCycle) for (const resolve of idle.splice(0)) resolve();
   }
 
   /** Resolves when no mail is under way. */
   function allEnded(): Promise<void> {
-    if (leased.size === 0 && !isTurning) return Promise.resolve();
+    if (leased.size === 0 && !isInCycle) return Promise.resolve();
     return new Promise((resolve) => idle.push(resolve));
   }
 
@@ -456,7 +456,7 @@ export function createLane(deps: LaneDeps): Lane {
       if (returned > 0)
         log.info("mails leased by an earlier process are due again later", { returned });
       isRunning = true;
-      turn();
+      startCycle();
     },
     wake,
     join,
@@ -479,16 +479,16 @@ export function createLane(deps: LaneDeps): Lane {
       transport.withdrawWaiting();
       // Outcomes that the storage refused are tried once more.
       isPausing = false;
-      if (ended.length > 0) turnSoon();
+      if (ended.length > 0) scheduleCycle();
       return endsWithin(clock, graceMs, allEnded());
     },
     async settleEnded() {
       // A mail ends some microtasks after its session.
       await new Promise((resolve) => setImmediate(resolve));
-      await lastTurn;
+      await lastCycle;
       isPausing = false;
-      turn();
-      await lastTurn;
+      startCycle();
+      await lastCycle;
     },
   };
 }

@@ -189,7 +189,7 @@ export function createLeaseQueue(
     return rows.dueInCampaign.get({ line, key })?.at ?? null;
   }
 
-  /** The flows take turns with one mail each. */
+  /** Serves the flows round robin, with one mail each. */
   function leaseInOrder(
     flows: readonly Flow[],
     next: (open: readonly Flow[]) => Flow | null,
@@ -201,8 +201,8 @@ export function createLeaseQueue(
       const flow = next(open);
       if (flow === null) return;
       const share = Math.ceil((scan.limit - scan.leases.length) / open.length);
-      const turns = open.length === 1 ? share : 1;
-      for (let i = 0; i < turns && !isOver(scan) && !scan.resting.has(flow.waitList); i++) {
+      const most = open.length === 1 ? share : 1;
+      for (let i = 0; i < most && !isOver(scan) && !scan.resting.has(flow.waitList); i++) {
         if (leaseFrom(flow, share, scan)) continue;
         open = open.filter((other) => other !== flow);
         break;
