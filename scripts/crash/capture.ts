@@ -6,7 +6,7 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { limitAim } from "../bench/report.ts";
-import { listAll } from "./emails.ts";
+import { listItems } from "./emails.ts";
 import { idOf, sendMessage, type Sent, type SmtpLoad } from "./smtp-load.ts";
 
 const Listed = Type.Object({
@@ -25,7 +25,7 @@ export const CAPTURE_LOAD: SmtpLoad = {
   send: (client, number) =>
     sendMessage(client, { from: "a@shop.test", to: "b@example.net" }, messageOf(number)),
   compare: async (sent, client) =>
-    compare(sent, await listAll(client, "/inboxes/default/messages", Listed)),
+    compare(sent, await listItems(client, "/inboxes/default/messages", Listed)),
 };
 
 const subjectOf = (number: number): string => `Mail ${number}`;

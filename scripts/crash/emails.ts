@@ -1,10 +1,10 @@
 /** Reads lists of the API after the last kill. */
 
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { listAll } from "../../src/cli/import/http-client.ts";
 import { parse } from "../bench/children.ts";
 
 const POLL_MS = 100;
-const PAGE = 100;
 
 export type ApiClient = { url: string; key: string };
 
@@ -14,28 +14,13 @@ export async function get({ url, key }: ApiClient, path: string): Promise<Respon
   return response;
 }
 
-/** All items of a list of the interface. */
-export async function listAll<T extends TSchema>(
+/** All items of a list of the API. */
+export function listItems<T extends TSchema>(
   client: ApiClient,
   path: string,
   item: T,
 ): Promise<Static<T>[]> {
-  const page = Type.Object({
-    data: Type.Object({
-      items: Type.Array(item),
-      nextCursor: Type.Union([Type.String(), Type.Null()]),
-    }),
-  });
-  const all: Static<T>[] = [];
-  let cursor: string | null = null;
-  do {
-    const after: string = cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`;
-    const response = await get(client, `${path}?limit=${PAGE}${after}`);
-    const { data } = parse(page, await response.json());
-    all.push(...data.items);
-    cursor = data.nextCursor;
-  } while (cursor !== null);
-  return all;
+  return listAll({ get: async (page) => (await get(client, page)).json() }, path, item);
 }
 
 const Listed = Type.Object({ data: Type.Object({ total: Type.Integer() }) });

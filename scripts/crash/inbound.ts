@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { SENDER_DOMAIN } from "../bench/mail.ts";
 import { limitAim } from "../bench/report.ts";
-import { type ApiClient, get, listAll } from "./emails.ts";
+import { type ApiClient, get, listItems } from "./emails.ts";
 import { sendMessage, type SmtpLoad } from "./smtp-load.ts";
 
 const ADDRESS = `in@in.${SENDER_DOMAIN}`;
@@ -31,7 +31,7 @@ export const INBOUND_LOAD: SmtpLoad = {
   send: (client, number) =>
     sendMessage(client, { from: "a@example.org", to: ADDRESS }, messageOf(number)),
   async compare({ accepted, repeated }, client) {
-    const received = await listAll(client, "/received-mails", Received);
+    const received = await listItems(client, "/received-mails", Received);
     const numbers = new Set(received.map(numberOf));
     const surplus = Math.max(0, received.length - numbers.size - repeated);
     return [

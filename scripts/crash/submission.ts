@@ -7,7 +7,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { SENDER } from "../bench/mail.ts";
 import { limitAim } from "../bench/report.ts";
-import { type ApiClient, get, listAll, waitUntilDrained } from "./emails.ts";
+import { type ApiClient, get, listItems, waitUntilDrained } from "./emails.ts";
 import { idOf, sendMessage, type SmtpLoad } from "./smtp-load.ts";
 
 const Listed = Type.Object({ id: Type.String(), subject: Type.String(), status: Type.String() });
@@ -22,7 +22,7 @@ export const SUBMISSION_LOAD: SmtpLoad = {
     sendMessage(client, { from: SENDER, to: "b@example.net" }, messageOf(number).sent),
   async compare({ accepted }, client, limitMs) {
     await waitUntilDrained(client, limitMs);
-    const listed = await listAll(client, "/emails", Listed);
+    const listed = await listItems(client, "/emails", Listed);
     const ids = new Set(listed.map(({ id }) => id));
     const subjects = new Set(listed.map(({ subject }) => subject));
     return [

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { createServer, type Server } from "../app.ts";
 import { withMailpitVariables } from "../config/mailpit-variables.ts";
 import { cannotListen } from "../config/listen-error.ts";
-import type { Config, SettingName } from "../config/settings.ts";
+import { type Config, SETTING_NAMES } from "../config/settings.ts";
 import { closeDatabase } from "../db/close.ts";
 import { createDatabase } from "../db/create.ts";
 import {
@@ -35,79 +35,8 @@ import type { Io } from "./io.ts";
 import { isOutOfSpace, waitForSpace } from "./space.ts";
 import { startText } from "./start-text.ts";
 
-export const SERVER_SETTINGS: readonly SettingName[] = [
-  "data",
-  "host",
-  "port",
-  "url",
-  "trackingUrl",
-  "transport",
-  "captureSmtp",
-  "submission",
-  "submissions",
-  "inbound",
-  "smtpMaxBytes",
-  "allowedHosts",
-  "keylessPeers",
-  "mailpitWebroot",
-  "uiAuth",
-  "sendApiAuth",
-  "captureAuth",
-  "captureTls",
-  "captureRecipients",
-  "captureMaxRecipients",
-  "mailpitApi",
-  "mcpChanges",
-  "captureMaxMessages",
-  "captureMaxDays",
-  "captureMaxBytes",
-  "tls",
-  "tlsCert",
-  "tlsKey",
-  "acmeDirectory",
-  "acmeCa",
-  "https",
-  "plainHttp",
-  "smtpTlsCert",
-  "smtpTlsKey",
-  "relayUrl",
-  "hostname",
-  "dns",
-  "directPort",
-  "sourceAddresses",
-  "allowPrivateAddresses",
-  "sendRate",
-  "apiRate",
-  "publicKeyRate",
-  "publicClientRate",
-  "userRate",
-  "trustedProxies",
-  "quotaStorage",
-  "quotaQueuedMails",
-  "quotaJobs",
-  "quotaWebhookCalls",
-  "requireVerifiedDomain",
-  "retainBodies",
-  "retainRaw",
-  "retainEvents",
-  "campaignBounceLimit",
-  "campaignComplaintLimit",
-  "campaignLimitAfter",
-  "softBounceLimit",
-  "softBounceDays",
-  "softBounceSuppressDays",
-  "systemFrom",
-  "ownerEmail",
-  "ownerPassword",
-  "durability",
-  "backupTo",
-  "backupAt",
-  "backupKeep",
-  "logLevel",
-  "logFormat",
-  "metrics",
-  "secret",
-];
+/** A server reads every setting. */
+export const SERVER_SETTINGS = SETTING_NAMES;
 
 export const serve: Command = {
   name: "serve",

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import type { Setting } from "./setting.ts";
-import { type Config, isSettingName, type SettingName, SETTINGS } from "./settings.ts";
+import { type Config, SETTING_NAMES, type SettingName, SETTINGS } from "./settings.ts";
 
 /** The error for an invalid setting. `message` names the flag and the accepted values. */
 export class ConfigError extends Error {}
@@ -22,9 +22,7 @@ export function readConfig(
   names: readonly SettingName[] | null = null,
 ): Config {
   const config: Partial<Config> = {};
-  for (const name of Object.keys(SETTINGS)) {
-    if (isSettingName(name)) Object.assign(config, { [name]: read(name) });
-  }
+  for (const name of SETTING_NAMES) Object.assign(config, { [name]: read(name) });
   if (!isComplete(config)) throw new ConfigError("a setting has no value");
   if (config.transport === "relay" && config.relayUrl === null) {
     throw new ConfigError(
@@ -88,7 +86,7 @@ function hasPublicName(url: string): boolean {
 }
 
 function isComplete(config: Partial<Config>): config is Config {
-  return Object.keys(SETTINGS).every((name) => Object.hasOwn(config, name));
+  return SETTING_NAMES.every((name) => Object.hasOwn(config, name));
 }
 
 function givenText(

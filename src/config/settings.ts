@@ -373,6 +373,8 @@ export type Config = {
 
 export const SETTINGS: { readonly [Name in SettingName]: Setting<Config[Name]> } = TABLE;
 
-export function isSettingName(name: string): name is SettingName {
+export const SETTING_NAMES: readonly SettingName[] = Object.keys(TABLE).filter(isSettingName);
+
+function isSettingName(name: string): name is SettingName {
   return Object.hasOwn(TABLE, name);
 }

@@ -160,3 +160,30 @@ function innermost(error: ValueError): ValueError {
   const [best] = variants.toSorted((a, b) => b.depth - a.depth || a.count - b.count);
   return best === undefined ? error : innermost(best.first);
 }
+
+/** All items of a list of the server, which is read page by page. */
+export async function listAll<T extends TSchema>(
+  server: Pick<HttpClient, "get">,
+  path: string,
+  item: T,
+): Promise<Static<T>[]> {
+  const List = Type.Object({
+    data: Type.Object({
+      items: Type.Array(item),
+      nextCursor: Type.Union([Type.String(), Type.Null()]),
+    }),
+  });
+  const all: Static<T>[] = [];
+  let cursor: string | null = null;
+  do {
+    const after: string = cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`;
+    const { data }: Static<typeof List> = parseShape(
+      List,
+      await server.get(`${path}${path.includes("?") ? "&" : "?"}limit=100${after}`),
+      `The server's answer to ${path}`,
+    );
+    all.push(...data.items);
+    cursor = data.nextCursor;
+  } while (cursor !== null);
+  return all;
+}

@@ -8,7 +8,8 @@ import { AppError } from "../../lib/errors.ts";
 import { parseMailbox } from "../../protocols/mime/mailbox.ts";
 import { quickTemplateErrors } from "../../render/request-mails.ts";
 import { type ImportCounts, countsOf } from "./counts.ts";
-import { createObject, listAll, settle } from "./import-content.ts";
+import { listAll } from "./http-client.ts";
+import { createObject, settle } from "./import-content.ts";
 import type { ImportTarget } from "./import-people.ts";
 import type { SourceCampaign } from "./source-campaign.ts";
 

@@ -3,13 +3,13 @@
  * changed, so an import that died is repeated without doubles, and what was edited here since stays.
  */
 
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { AppError } from "../../lib/errors.ts";
 import { layoutFault } from "../../render/layout.ts";
 import { quickTemplateErrors } from "../../render/request-mails.ts";
 import type { Collection } from "./collection.ts";
 import { type ImportCounts, countsOf } from "./counts.ts";
-import { type HttpClient, parseShape } from "./http-client.ts";
+import { type HttpClient, listAll, parseShape } from "./http-client.ts";
 import type { ImportTarget } from "./import-people.ts";
 
 const MEMBERS_AT_ONCE = 1_000;
@@ -191,30 +191,4 @@ export async function createObject(
 
 function byName<T extends { name: string }>(items: readonly T[]): Map<string, T> {
   return new Map(items.map((item) => [item.name, item]));
-}
-
-export async function listAll<T extends TSchema>(
-  server: HttpClient,
-  path: string,
-  item: T,
-): Promise<Static<T>[]> {
-  const List = Type.Object({
-    data: Type.Object({
-      items: Type.Array(item),
-      nextCursor: Type.Union([Type.String(), Type.Null()]),
-    }),
-  });
-  const all: Static<T>[] = [];
-  let cursor: string | null = null;
-  do {
-    const after: string = cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`;
-    const { data }: Static<typeof List> = parseShape(
-      List,
-      await server.get(`${path}${path.includes("?") ? "&" : "?"}limit=100${after}`),
-      `The server's answer to ${path}`,
-    );
-    all.push(...data.items);
-    cursor = data.nextCursor;
-  } while (cursor !== null);
-  return all;
 }
