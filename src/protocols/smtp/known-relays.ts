@@ -1,7 +1,7 @@
 /**
- * What well-known relays do with the mail that they are given, from their documentation. To add one,
- * add a row. A relay that replaces header fields breaks the signatures that cover them, and one that
- * takes a single DKIM-Signature refuses mail with our two (docs/delivery.md#C4).
+ * The ways in which well-known relays treat the mail that they are given, from their documentation. To
+ * add a relay, add a row. A relay that replaces header fields breaks the signatures that cover them,
+ * and one that takes a single DKIM-Signature refuses mail with our two (docs/delivery.md#C4).
  */
 
 import type { Relay } from "./relay-url.ts";
@@ -20,14 +20,17 @@ type KnownRelay = {
   signing: string;
   /** How it reports bounces and complaints. */
   reports: string;
-  /** What it limits, in words; null if that is the choice of the plan only. */
+  /** Its limit in words; null if only the plan sets one. */
   limit: string | null;
   /**
    * The header field with which its webhooks name the mail (docs/relay-reports.md); null if its webhooks
    * are not read.
    */
   idField: IdField | null;
-  /** What its account needs before mail goes through. A report that arrives proves that it does. */
+  /**
+   * Conditions that its account must meet before mail goes through. A report that arrives proves that
+   * they are met.
+   */
   needs: readonly Need[];
   /** The records that it wants in the DNS of a domain, by the name of the host; "" if not known. */
   records: (host: string) => string;
@@ -41,22 +44,25 @@ type IdField = { name: string; value: (emailId: string) => string };
 const asId = (emailId: string) => emailId;
 const asJson = (emailId: string) => JSON.stringify({ mailstead_id: emailId });
 
-const KEEPS = {
+const DEFAULTS = {
   replaces: [],
   takesOneSignature: false,
   limit: null,
   needs: [],
   records: () => "",
+  idField: null,
 } as const;
+/** Members of a relay that reports with webhooks. */
 const WEBHOOKS = {
+  ...DEFAULTS,
   reports: "with its webhooks, because it replaces MAIL FROM",
   isReportedByMail: false,
-  idField: null,
 } as const;
+/** Members of a relay that reports to the mailbox of the sender. */
 const TO_SENDER = {
+  ...DEFAULTS,
   reports: "by mail to the account that sends",
   isReportedByMail: true,
-  idField: null,
 } as const;
 
 const KNOWN_RELAYS: readonly KnownRelay[] = [
@@ -90,7 +96,6 @@ const KNOWN_RELAYS: readonly KnownRelay[] = [
       "a number of messages in 24 hours and in a second; verified recipients only in the sandbox",
   },
   {
-    ...KEEPS,
     ...WEBHOOKS,
     name: "Resend",
     host: /(^|\.)resend\.com$/,
@@ -110,7 +115,6 @@ const KNOWN_RELAYS: readonly KnownRelay[] = [
     idField: { name: "X-Mailstead-ID", value: asId },
   },
   {
-    ...KEEPS,
     ...WEBHOOKS,
     name: "Postmark",
     host: /(^|\.)postmarkapp\.com$/,
@@ -133,7 +137,6 @@ const KNOWN_RELAYS: readonly KnownRelay[] = [
     idField: { name: "X-PM-Metadata-mailstead-id", value: asId },
   },
   {
-    ...KEEPS,
     ...WEBHOOKS,
     name: "Emailit",
     host: /(^|\.)emailit\.com$/,
@@ -142,7 +145,6 @@ const KNOWN_RELAYS: readonly KnownRelay[] = [
     signing: "the records of the domain",
   },
   {
-    ...KEEPS,
     ...WEBHOOKS,
     name: "SendGrid",
     host: /(^|\.)sendgrid\.(net|com)$/,
@@ -159,7 +161,6 @@ const KNOWN_RELAYS: readonly KnownRelay[] = [
     idField: { name: "X-SMTPAPI", value: (id) => `{"unique_args":${asJson(id)}}` },
   },
   {
-    ...KEEPS,
     ...WEBHOOKS,
     name: "Mailgun",
     host: /(^|\.)mailgun\.(org|net|com)$/,
@@ -181,7 +182,6 @@ const KNOWN_RELAYS: readonly KnownRelay[] = [
     idField: { name: "X-Mailgun-Variables", value: asJson },
   },
   {
-    ...KEEPS,
     ...WEBHOOKS,
     name: "Brevo",
     host: /(^|\.)(brevo|sendinblue)\.com$/,
@@ -198,7 +198,6 @@ const KNOWN_RELAYS: readonly KnownRelay[] = [
     idField: { name: "X-Mailin-custom", value: asId },
   },
   {
-    ...KEEPS,
     ...WEBHOOKS,
     name: "Mailjet",
     host: /(^|\.)mailjet\.com$/,
@@ -215,7 +214,6 @@ const KNOWN_RELAYS: readonly KnownRelay[] = [
     idField: { name: "X-MJ-CustomID", value: asId },
   },
   {
-    ...KEEPS,
     ...WEBHOOKS,
     name: "Mandrill",
     host: /(^|\.)mandrillapp\.com$/,
@@ -223,7 +221,6 @@ const KNOWN_RELAYS: readonly KnownRelay[] = [
     signing: "Sending Domains",
   },
   {
-    ...KEEPS,
     ...TO_SENDER,
     name: "Gmail or Google Workspace",
     host: /(^|\.)(gmail|google)\.com$/,
@@ -232,7 +229,6 @@ const KNOWN_RELAYS: readonly KnownRelay[] = [
     limit: "500 messages a day for an account of Gmail, 2,000 for one of Workspace",
   },
   {
-    ...KEEPS,
     ...TO_SENDER,
     name: "Microsoft 365",
     host: /(^|\.)(office365|outlook)\.com$/,
@@ -243,7 +239,6 @@ const KNOWN_RELAYS: readonly KnownRelay[] = [
     limit: "30 messages a minute and 10,000 recipients a day for an account",
   },
   {
-    ...KEEPS,
     ...TO_SENDER,
     name: "Fastmail",
     host: /(^|\.)fastmail\.com$/,
@@ -277,7 +272,7 @@ export function keepsMailFrom(host: string): boolean {
   return findKnownRelay(host) === null;
 }
 
-/** What a relay does with mail, in sentences for the operator. */
+/** The treatment of mail by a relay, in sentences for the operator. */
 export type RelayText = {
   name: string;
   /** Whether mail goes there without our signatures. */
@@ -285,7 +280,7 @@ export type RelayText = {
   signing: string;
   limit: string;
   reports: string;
-  /** What its account needs before the first mail; "" if nothing is known. */
+  /** The conditions that its account must meet before the first mail; "" if none is known. */
   needs: string;
   /** The records that it wants in the DNS of a domain; "" if they are not known. */
   records: string;
