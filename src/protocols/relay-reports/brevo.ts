@@ -3,11 +3,17 @@
  * https://developers.brevo.com/docs/transactional-webhooks
  */
 
-import type { ReplyClass } from "../smtp/reply-classes.ts";
-import { bracketed, entryOf, type RelayReport, textAt, valueAt } from "./report.ts";
+import {
+  type BounceClass,
+  bracketed,
+  entryOf,
+  type RelayReport,
+  textAt,
+  valueAt,
+} from "./report.ts";
 
 /** Events after which the mail was not delivered. */
-const BOUNCES: Readonly<Record<string, { class: ReplyClass; isCertain: boolean }>> = {
+const BOUNCES: Readonly<Record<string, BounceClass>> = {
   hard_bounce: { class: "no_such_recipient", isCertain: false },
   soft_bounce: { class: "temporary", isCertain: false },
   invalid_email: { class: "no_such_recipient", isCertain: true },

@@ -3,8 +3,8 @@
  * https://documentation.mailgun.com/docs/mailgun/user-manual/events/event-structure
  */
 
-import type { ReplyClass } from "../smtp/reply-classes.ts";
 import {
+  type BounceClass,
   bracketed,
   entryOf,
   joinKnown,
@@ -16,7 +16,7 @@ import {
 } from "./report.ts";
 
 /** Reasons of failures. After those that are certain, Mailgun did not try to deliver. */
-const REASONS: Readonly<Record<string, { class: ReplyClass; isCertain: boolean }>> = {
+const REASONS: Readonly<Record<string, BounceClass>> = {
   bounce: { class: "no_such_recipient", isCertain: false },
   hardfail: { class: "no_such_recipient", isCertain: false },
   "suppress-bounce": { class: "no_such_recipient", isCertain: true },

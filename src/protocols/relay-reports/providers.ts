@@ -1,4 +1,7 @@
-/** The providers whose webhooks are read. To add one, add a file and a row here and its name in db/schema/report-sources.ts. */
+/**
+ * The providers whose webhooks are read. To add one, add a file, a row here, and its name in
+ * db/schema/report-sources.ts.
+ */
 
 import { readBrevoEvent } from "./brevo.ts";
 import { readMailgunEvent } from "./mailgun.ts";
@@ -12,7 +15,7 @@ import { readSesEvent } from "./ses.ts";
 type Provider = {
   name: string;
   readEvent: ReadEvent;
-  /** What it signs with: a key that the operator enters, a certificate, or nothing. */
+  /** How it signs: with a key that the operator enters, with a certificate, or not at all. */
   signs: "key" | "certificate" | "nothing";
 };
 

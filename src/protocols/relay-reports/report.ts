@@ -1,24 +1,28 @@
 /**
- * Reads the webhooks of relay providers: what each event says of a mail. Each provider has a file with
- * the function that reads one of its events, and `providers.ts` lists them. An event is data of a
- * stranger: values of the wrong type are read as absent, and texts are cut.
+ * The reports that the webhooks of relay providers make about mails. Each provider has a file with the
+ * function that reads one of its events, and `providers.ts` lists them. An event is untrusted input:
+ * values of the wrong type are read as absent, and texts are cut. classify-reported.ts finds the class
+ * of a bounce, signatures.ts and sns.ts check who sent the event.
  */
 
 import type { ReplyClass } from "../smtp/reply-classes.ts";
 
-/** What a report can say of its mail. An event that is none of these has the kind `other`. */
+/** The class of a bounce by the type that the provider gave. */
+export type BounceClass = {
+  class: ReplyClass;
+  /** True if the words do not count, because the provider did not try to deliver. */
+  isCertain: boolean;
+};
+
+/** The fact that an event reports. An event that is none of these has the kind `other`. */
 type Fact =
-  | {
+  | (BounceClass & {
       kind: "bounce";
       /** Enhanced status code; null if the provider names none. */
       status: string | null;
       /** The reply of the recipient's server, or the reason in words of the provider; may be empty. */
       words: string;
-      /** The class by the type that the provider gave. */
-      class: ReplyClass;
-      /** True if the words do not count, because the provider did not try to deliver. */
-      isCertain: boolean;
-    }
+    })
   | { kind: "complaint"; feedbackType: string }
   | {
       kind: "open" | "click";
@@ -32,7 +36,7 @@ type Fact =
     }
   | { kind: "delivery" | "unsubscribe" | "delay" | "other" };
 
-/** By what the mail of a report is found. */
+/** The values by which the mail of a report is found. */
 export type MailClues = {
   /** The id that our header field gave to the provider (outbox/id-field.ts). */
   emailId: string | null;
@@ -59,7 +63,7 @@ export function valueAt(value: unknown, ...path: readonly (string | number)[]): 
   return found;
 }
 
-/** The entry with the name that a stranger gave; undefined if the table has none, also for `constructor`. */
+/** The entry of an untrusted name; undefined if the table has none, also for `constructor`. */
 export function entryOf<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }

@@ -15,6 +15,7 @@ import {
   valueAt,
 } from "./report.ts";
 
+/** The classes that SendGrid gives to bounces. */
 const CLASSIFICATIONS: Readonly<Record<string, ReplyClass>> = {
   "Invalid Address": "no_such_recipient",
   "Mailbox Unavailable": "temporary",
@@ -24,7 +25,7 @@ const CLASSIFICATIONS: Readonly<Record<string, ReplyClass>> = {
   Technical: "infrastructure",
 };
 
-/** Why SendGrid did not try to deliver a mail: the beginning of the reason. */
+/** The reasons for which SendGrid does not try to deliver a mail, by their beginning. */
 const DROPS: readonly (readonly [reason: RegExp, found: ReplyClass])[] = [
   [/^(?:bounced address|invalid$|invalid address)/i, "no_such_recipient"],
   [/^(?:spam content|invalid smtpapi header)/i, "content"],
@@ -64,7 +65,7 @@ export function readSendGridEvent(event: unknown): RelayReport[] {
       return [
         {
           ...clues,
-          kind: valueAt(event, "event") === "open" ? "open" : "click",
+          kind: textAt(event, "event") === "open" ? "open" : "click",
           url: textAt(event, "url"),
           at: secondsAt(event, "timestamp"),
           userAgent: textAt(event, "useragent"),

@@ -8,6 +8,7 @@
 import type { ReplyClass } from "../smtp/reply-classes.ts";
 import {
   addressIn,
+  type BounceClass,
   bracketed,
   entryOf,
   headerAt,
@@ -19,15 +20,13 @@ import {
   timeAt,
 } from "./report.ts";
 
-/** SES takes no mail with more. */
+/** SES accepts at most this many recipients of a mail. */
 const MAX_RECIPIENTS = 50;
 
-type Known = { class: ReplyClass; isCertain: boolean };
-
-const known = (found: ReplyClass, isCertain = false): Known => ({ class: found, isCertain });
+const known = (found: ReplyClass, isCertain = false): BounceClass => ({ class: found, isCertain });
 
 /** Types and subtypes of bounces. Resend passes them on. */
-const BOUNCES: Readonly<Record<string, Known>> = {
+const BOUNCES: Readonly<Record<string, BounceClass>> = {
   "Permanent/General": known("no_such_recipient"),
   "Permanent/NoEmail": known("no_such_recipient"),
   "Permanent/Suppressed": known("no_such_recipient", true),
@@ -40,13 +39,13 @@ const BOUNCES: Readonly<Record<string, Known>> = {
   "Transient/AttachmentRejected": known("content"),
 };
 
-const UNKNOWN_BOUNCES: Readonly<Record<string, Known>> = {
+const UNKNOWN_BOUNCES: Readonly<Record<string, BounceClass>> = {
   Permanent: known("policy"),
   Transient: known("temporary"),
 };
 
-/** What SES means by the type and the subtype of a bounce. */
-export function readSesBounce(type: string | null, subType: string | null): Known {
+/** The class of a bounce by the type and the subtype that SES gives it. */
+export function readSesBounce(type: string | null, subType: string | null): BounceClass {
   return (
     entryOf(BOUNCES, `${type}/${subType}`) ??
     entryOf(UNKNOWN_BOUNCES, type ?? "") ??
@@ -138,7 +137,7 @@ function readComplaints(event: unknown, clues: MailClues): RelayReport[] {
   return recipients.map((each) => ({ ...each, kind: "complaint", feedbackType }));
 }
 
-function bounced(clues: MailClues, found: Known, reason: string | null): RelayReport {
+function bounced(clues: MailClues, found: BounceClass, reason: string | null): RelayReport {
   return { ...clues, kind: "bounce", ...found, status: null, words: reason ?? "" };
 }
 

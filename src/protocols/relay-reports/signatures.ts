@@ -1,13 +1,13 @@
 /**
  * The signatures of Resend (Svix, that is Standard Webhooks), SendGrid and Mailgun. The octets of the
- * body are signed, so they are checked before the JSON is parsed; Mailgun signs a token within it.
+ * body are signed, so they are checked before the JSON is parsed; Mailgun signs a token in the JSON.
  */
 
 import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import { hmac, isSameBytes } from "../../lib/crypto.ts";
 import { textAt } from "./report.ts";
 
-/** How far the clock of the sender may be away (Standard Webhooks: five minutes). */
+/** The greatest difference of the sender's clock to ours (Standard Webhooks: five minutes). */
 const TOLERANCE_MS = 5 * 60_000;
 /** Mailgun repeats a report for eight hours, and the signature may be of the first time. */
 export const MAILGUN_AGE_MS = 12 * 60 * 60_000;

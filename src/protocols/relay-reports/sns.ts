@@ -16,7 +16,7 @@ export type SnsMessage = {
   /** Of a notification: the event of SES as JSON. */
   message: string;
   certificateUrl: string;
-  /** Where a subscription is confirmed; null for a notification. */
+  /** The URL that confirms a subscription; null for a notification. */
   subscribeUrl: string | null;
   signature: Buffer;
   /** SignatureVersion 1 signs with SHA-1, and 2 with SHA-256. */
