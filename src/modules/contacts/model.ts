@@ -64,6 +64,7 @@ export const UpsertedContact = named(
     example: { ...CONTACT_EXAMPLE, _meta: { isNew: true, isUpdate: false } },
   },
 );
+export type UpsertedContact = Static<typeof UpsertedContact>;
 
 const contactFields = Input({
   email: EmailAddress,

@@ -40,7 +40,13 @@ import {
   FieldQuery,
   UpsertedContact,
 } from "./model.ts";
-import { type Contacts, presentContact, readableContact } from "./service.ts";
+import {
+  type Contacts,
+  onlyUnsubscribes,
+  presentContact,
+  presentUpserted,
+  readableContact,
+} from "./service.ts";
 import { contactOperations } from "./operations.ts";
 import { readsData } from "./search.ts";
 
@@ -70,17 +76,14 @@ export function contactRoutes(deps: { app: App; admission: Admission; contacts: 
       "",
       ({ project, body, once }) =>
         once(() => () => {
-          const { contact, isNew } = contacts.upsert({
+          const upserted = contacts.upsert({
             projectSeq: project.seq,
             email: normalizedAddress(body.email),
             subscribed: body.subscribed,
             defaultSubscribed: true,
             data: body.data,
           });
-          return {
-            status: isNew ? 201 : 200,
-            body: { ...presentContact(contact), _meta: { isNew, isUpdate: !isNew } },
-          };
+          return { status: upserted.isNew ? 201 : 200, body: presentUpserted(upserted) };
         }),
       {
         body: limited(ContactInput, BODY_LIMITS.data),
@@ -120,10 +123,9 @@ export function contactRoutes(deps: { app: App; admission: Admission; contacts: 
         const patch =
           body.email === undefined ? body : { ...body, email: normalizedAddress(body.email) };
         const change = contacts.patch(project.seq, params.id, patch);
-        // A contact can be unsubscribed even if the storage quota is reached.
-        const { email, data, subscribed } = patch;
-        const unsubscribes = subscribed === false && email === undefined && data === undefined;
-        return presentContact(await (unsubscribes ? storeWithoutQuota(change) : store(change)));
+        return presentContact(
+          await (onlyUnsubscribes(patch) ? storeWithoutQuota(change) : store(change)),
+        );
       },
       {
         params: IdParams,

@@ -15,7 +15,7 @@ import { perApp } from "../../lib/per-app.ts";
 import { eventLog } from "../../events/log.ts";
 import { contactMails } from "../../outbox/contact-mails.ts";
 import { type JsonObject, mergeData, parseData, serializeData } from "./data.ts";
-import type { Contact, ContactPatch } from "./model.ts";
+import type { Contact, ContactPatch, UpsertedContact } from "./model.ts";
 import { contactRemoval } from "./remove.ts";
 
 export type ContactRow = typeof contacts.$inferSelect;
@@ -262,6 +262,20 @@ export function presentContact(contact: ContactRow): Contact {
     createdAt: isoTime(contact.createdAt),
     updatedAt: isoTime(contact.updatedAt),
   };
+}
+
+/** The answer to an upsert. */
+export function presentUpserted(upserted: {
+  contact: ContactRow;
+  isNew: boolean;
+}): UpsertedContact {
+  const { contact, isNew } = upserted;
+  return { ...presentContact(contact), _meta: { isNew, isUpdate: !isNew } };
+}
+
+/** True for a patch that is stored even if the storage quota is reached: it only unsubscribes. */
+export function onlyUnsubscribes({ email, subscribed, data }: ContactPatch): boolean {
+  return subscribed === false && email === undefined && data === undefined;
 }
 
 /** The contact as a role sees it. */

@@ -28,7 +28,13 @@ import { contactJobs } from "../contacts/contacts.ts";
 import type { BulkInput, BulkProgress } from "../contacts/bulk/model.ts";
 import { listContacts } from "../contacts/list.ts";
 import { Contact, Data, UpsertedContact } from "../contacts/model.ts";
-import { contactService, presentContact, readableContact } from "../contacts/service.ts";
+import {
+  contactService,
+  onlyUnsubscribes,
+  presentContact,
+  presentUpserted,
+  readableContact,
+} from "../contacts/service.ts";
 import { bareError, OrderQuery, pageSizeIn, requireFields } from "./shapes.ts";
 
 const ListQuery = Input({
@@ -49,14 +55,8 @@ const ContactList = Type.Object({
   total: Type.Integer(),
 });
 
-/** `email` is required; without it the answer is Plunk's older error. */
-const ContactInput = Input({
-  email: Type.Optional(EmailAddress),
-  subscribed: Type.Optional(Type.Boolean()),
-  data: Type.Optional(Nullable(Data)),
-});
-
-const ContactPatch = Input({
+/** A new contact needs `email`. It is optional here, because the answer without it is Plunk's older error. */
+const Fields = Input({
   email: Type.Optional(EmailAddress),
   subscribed: Type.Optional(Type.Boolean()),
   data: Type.Optional(Nullable(Data)),
@@ -143,21 +143,18 @@ function contactRoutes(app: App, admission: Admission) {
         const { email = "", subscribed, data } = body;
         requireFields(body, ["email"]);
         return once(() => () => {
-          const { contact, isNew } = contacts.upsert({
+          const upserted = contacts.upsert({
             projectSeq: project.seq,
             email: normalizedAddress(email),
             subscribed,
             defaultSubscribed: true,
             data: data && withoutEmptyTexts(data),
           });
-          return {
-            status: isNew ? 201 : 200,
-            body: { ...presentContact(contact), _meta: { isNew, isUpdate: !isNew } },
-          };
+          return { status: upserted.isNew ? 201 : 200, body: presentUpserted(upserted) };
         });
       },
       {
-        body: limited(ContactInput, BODY_LIMITS.data),
+        body: limited(Fields, BODY_LIMITS.data),
         response: withErrors({ 200: UpsertedContact, 201: UpsertedContact }),
         detail: imitated("upsertContact", "EDITOR"),
       },
@@ -210,18 +207,19 @@ function contactRoutes(app: App, admission: Admission) {
       "/:id",
       async ({ project, params, body, store, storeWithoutQuota }) => {
         const { email, subscribed, data } = body;
-        const change = contacts.patch(project.seq, params.id, {
+        const patch = {
           ...(email === undefined ? {} : { email: normalizedAddress(email) }),
           ...(subscribed === undefined ? {} : { subscribed }),
           ...(data === undefined ? {} : { data: data && withoutEmptyTexts(data) }),
-        });
-        // A contact can be unsubscribed even if the storage quota is reached.
-        const unsubscribes = subscribed === false && email === undefined && data === undefined;
-        return presentContact(await (unsubscribes ? storeWithoutQuota(change) : store(change)));
+        };
+        const change = contacts.patch(project.seq, params.id, patch);
+        return presentContact(
+          await (onlyUnsubscribes(patch) ? storeWithoutQuota(change) : store(change)),
+        );
       },
       {
         params: IdParams,
-        body: limited(ContactPatch, BODY_LIMITS.data),
+        body: limited(Fields, BODY_LIMITS.data),
         response: withErrors({ 200: Contact }),
         detail: imitated("updateContact", "EDITOR"),
       },

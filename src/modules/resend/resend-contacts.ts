@@ -23,7 +23,12 @@ import { isoTime } from "../../lib/clock.ts";
 import { fieldError, notFound } from "../../lib/errors.ts";
 import { parseAddress } from "../../protocols/mime/address.ts";
 import { isReserved, type JsonObject, parseData } from "../contacts/data.ts";
-import { type ContactRow, contactService, getContact } from "../contacts/service.ts";
+import {
+  type ContactRow,
+  contactService,
+  getContact,
+  onlyUnsubscribes,
+} from "../contacts/service.ts";
 import { segmentService } from "../segments/service.ts";
 import {
   CONTACTS,
@@ -179,13 +184,12 @@ async function changeContact(app: App, call: ResendCall<ContactChange>) {
   refuseOther(body, { id, audience_id: params["segment"] ?? "" });
   const data = dataIn(body);
   const subscribed = subscribedIn(body);
-  const patch = contactService(app).patch(project.seq, id, {
+  const patch = {
     ...(subscribed === undefined ? {} : { subscribed }),
     ...(data === undefined ? {} : { data: { ...data } }),
-  });
-  // A contact can be unsubscribed even if the storage quota is reached.
-  const isOnlyUnsubscribed = subscribed === false && data === undefined;
-  await (isOnlyUnsubscribed ? storeWithoutQuota(patch) : store(patch));
+  };
+  const change = contactService(app).patch(project.seq, id, patch);
+  await (onlyUnsubscribes(patch) ? storeWithoutQuota(change) : store(change));
   return { object: "contact", id };
 }
 
