@@ -21,7 +21,7 @@ import type { Admission } from "../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import { imitated } from "../../http/documented.ts";
 import { Envelope, envelope, IdParams, Nullable, withErrors } from "../../http/envelope.ts";
-import { DisplayName, EmailAddress, normalizedAddress } from "../../http/formats.ts";
+import { EmailAddress, normalizedAddress } from "../../http/formats.ts";
 import { conditionFor } from "../../http/role-views.ts";
 import type { Role } from "../../http/roles.ts";
 import { PLUNK } from "../../http/route-path.ts";
@@ -39,7 +39,6 @@ import { campaignService } from "../campaigns/service.ts";
 import { readCounts } from "../campaigns/stats.ts";
 import { campaignTests } from "../campaigns/test-mail.ts";
 import { ensureTemplates } from "../content-work/content-work.ts";
-import { BodySource, SubjectSource } from "../templates/model.ts";
 import { ourCondition, plunkCondition } from "./conditions.ts";
 import { asPlunk } from "./errors.ts";
 import { ListParameters, NumberedPage, numberedPage } from "./pages.ts";
@@ -47,8 +46,10 @@ import {
   bulkDelete,
   BulkResult,
   BulkUpdate,
+  CONTENT_MEMBERS,
+  MailFields,
   ensureHeadless,
-  PLUNK_TYPES,
+  presentMailContent,
   storedType,
 } from "./shapes.ts";
 
@@ -58,15 +59,8 @@ const Count = Type.Integer();
 const Time = Nullable(Type.String());
 
 const PlunkCampaign = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  description: Nullable(Type.String()),
-  subject: Type.String(),
-  body: Type.String(),
+  ...CONTENT_MEMBERS,
   from: Type.String(),
-  fromName: Nullable(Type.String()),
-  replyTo: Nullable(Type.String()),
-  type: Type.String(),
   status: OneOf(PLUNK_STATUSES),
   audienceType: OneOf(AUDIENCE_TYPES),
   audienceCondition: Type.Unknown(),
@@ -85,14 +79,7 @@ const PlunkCampaign = Type.Object({
 });
 
 const Fields = Input({
-  name: Type.String({ minLength: 1, maxLength: 255 }),
-  description: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
-  subject: SubjectSource,
-  body: BodySource,
-  from: EmailAddress,
-  fromName: Type.Optional(Nullable(DisplayName)),
-  replyTo: Type.Optional(Nullable(EmailAddress)),
-  type: Type.Optional(OneOf(PLUNK_TYPES)),
+  ...MailFields.properties,
   audienceType: OneOf(AUDIENCE_TYPES),
   audienceCondition: Type.Optional(Type.Unknown()),
   segmentId: Type.Optional(Nullable(Type.String())),
@@ -418,21 +405,13 @@ function present(
   row: CampaignRow,
   { projectId, role, recipients }: Shown,
 ): Static<typeof PlunkCampaign> {
-  const { id, name, description, subject, body, from, fromName, replyTo, audienceType } = row;
   const { segmentId, audienceFilter } = presentCampaign(app, row);
   const counts = readCounts(app, row.seq);
   return {
-    id,
-    name,
-    description,
-    subject,
-    body,
-    from,
-    fromName,
-    replyTo,
+    ...presentMailContent(row),
     type: row.category,
     status: row.status === "PAUSED" ? "SENDING" : row.status,
-    audienceType,
+    audienceType: row.audienceType,
     audienceCondition: conditionFor(role, plunkCondition(audienceFilter)),
     segmentId,
     scheduledFor: isoTimeOrNull(row.scheduledAt),

@@ -1,8 +1,15 @@
-/** The shapes that the routes of Plunk's interface share: parameters of lists, kinds of mail, and the older error. */
+/**
+ * What the routes of Plunk's interface share: the older error, parameters of lists, kinds of mail, the
+ * content of campaigns and templates, and the deletion of several objects.
+ */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { Input } from "../../http/validation.ts";
+import type { templates } from "../../db/schema/templates.ts";
+import { Nullable } from "../../http/envelope.ts";
+import { DisplayName, EmailAddress } from "../../http/formats.ts";
+import { Input, OneOf } from "../../http/validation.ts";
 import { AppError, fieldError } from "../../lib/errors.ts";
+import { BodySource, SubjectSource } from "../templates/model.ts";
 
 /** The older error of Plunk, which some routes answer instead of 422: `{"error": "email is required"}`. */
 export const bareError = (message: string): AppError =>
@@ -50,6 +57,43 @@ export const PLUNK_TYPES = ["TRANSACTIONAL", "MARKETING", "HEADLESS"] as const;
 export type PlunkType = (typeof PLUNK_TYPES)[number];
 
 export const storedType = (type: PlunkType) => (type === "HEADLESS" ? "MARKETING" : type);
+
+/** The content of a campaign or of a template in answers. */
+export const CONTENT_MEMBERS = {
+  id: Type.String(),
+  name: Type.String(),
+  description: Nullable(Type.String()),
+  subject: Type.String(),
+  body: Type.String(),
+  from: Nullable(Type.String()),
+  fromName: Nullable(Type.String()),
+  replyTo: Nullable(Type.String()),
+  type: Type.String(),
+};
+
+/** Only a template may be without a sender. */
+type Content<From extends string | null> = { from: From } & Pick<
+  typeof templates.$inferSelect,
+  "id" | "name" | "description" | "subject" | "body" | "fromName" | "replyTo"
+>;
+
+/** The members of `CONTENT_MEMBERS` without the type, which the two tables name differently. */
+export function presentMailContent<From extends string | null>(row: Content<From>): Content<From> {
+  const { id, name, description, subject, body, from, fromName, replyTo } = row;
+  return { id, name, description, subject, body, from, fromName, replyTo };
+}
+
+/** The content of a campaign or of a template in requests. */
+export const MailFields = Input({
+  name: Type.String({ minLength: 1, maxLength: 255 }),
+  description: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
+  subject: SubjectSource,
+  body: BodySource,
+  from: EmailAddress,
+  fromName: Type.Optional(Nullable(DisplayName)),
+  replyTo: Type.Optional(Nullable(EmailAddress)),
+  type: Type.Optional(OneOf(PLUNK_TYPES)),
+});
 
 /** Throws 422 for a body of the type HEADLESS to which a footer would be added. */
 export function ensureHeadless(type: PlunkType | undefined, body: string): void {

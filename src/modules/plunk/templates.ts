@@ -16,8 +16,7 @@ import { templates } from "../../db/schema/templates.ts";
 import type { Admission } from "../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import { imitated } from "../../http/documented.ts";
-import { IdParams, NoContent, Nullable, withErrors } from "../../http/envelope.ts";
-import { DisplayName, EmailAddress } from "../../http/formats.ts";
+import { IdParams, NoContent, withErrors } from "../../http/envelope.ts";
 import { PLUNK } from "../../http/route-path.ts";
 import { ensureChecks, Input, OneOf } from "../../http/validation.ts";
 import { isoTime } from "../../lib/clock.ts";
@@ -31,45 +30,30 @@ import {
   getTemplate,
   updateTemplate,
 } from "../templates.ts";
-import { BodySource, SubjectSource, TemplateInput, TemplatePatch } from "../templates/model.ts";
+import { TemplateInput, TemplatePatch } from "../templates/model.ts";
 import { ListParameters, NumberedPage, numberedPage } from "./pages.ts";
 import {
   bulkDelete,
   BulkResult,
   BulkUpdate,
+  CONTENT_MEMBERS,
+  MailFields,
   ensureHeadless,
   PLUNK_TYPES,
   type PlunkType,
+  presentMailContent,
   requireFields,
   storedType,
 } from "./shapes.ts";
 
 const PlunkTemplate = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  description: Nullable(Type.String()),
-  subject: Type.String(),
-  body: Type.String(),
-  from: Nullable(Type.String()),
-  fromName: Nullable(Type.String()),
-  replyTo: Nullable(Type.String()),
-  type: Type.String(),
+  ...CONTENT_MEMBERS,
   projectId: Type.String(),
   createdAt: Type.String(),
   updatedAt: Type.String(),
 });
 
-const Fields = Input({
-  name: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
-  description: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
-  subject: Type.Optional(SubjectSource),
-  body: Type.Optional(BodySource),
-  from: Type.Optional(EmailAddress),
-  fromName: Type.Optional(Nullable(DisplayName)),
-  replyTo: Type.Optional(Nullable(EmailAddress)),
-  type: Type.Optional(OneOf(PLUNK_TYPES)),
-});
-type Fields = Static<typeof Fields>;
+const Fields = Type.Partial(MailFields);
 
 /** The fields without which a template is refused with Plunk's older error. */
 const REQUIRED_FIELDS = ["name", "subject", "body", "from"] as const;
@@ -208,17 +192,9 @@ function present(
   projectId: string,
   row: Omit<typeof templates.$inferSelect, "seq">,
 ): Static<typeof PlunkTemplate> {
-  const { id, name, description, subject, body, from, fromName, replyTo, type } = row;
   return {
-    id,
-    name,
-    description,
-    subject,
-    body,
-    from,
-    fromName,
-    replyTo,
-    type,
+    ...presentMailContent(row),
+    type: row.type,
     projectId,
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),
