@@ -34,6 +34,7 @@ import { CampaignInput, CampaignPatch } from "../campaigns/model.ts";
 import { prepareSend } from "../campaigns/prepare-send.ts";
 import { type CampaignRow, presentCampaign } from "../campaigns/present.ts";
 import { readCampaignStats } from "../campaigns/report.ts";
+import type { CampaignStats } from "../campaigns/results-model.ts";
 import { campaignRunner } from "../campaigns/runner.ts";
 import { campaignService } from "../campaigns/service.ts";
 import { readCounts } from "../campaigns/stats.ts";
@@ -56,6 +57,14 @@ import {
 const PLUNK_STATUSES = ["DRAFT", "SCHEDULED", "SENDING", "SENT", "CANCELLED"] as const;
 
 const Count = Type.Integer();
+const COUNTS = {
+  totalRecipients: Count,
+  sentCount: Count,
+  deliveredCount: Count,
+  openedCount: Count,
+  clickedCount: Count,
+  bouncedCount: Count,
+};
 const Time = Nullable(Type.String());
 
 const PlunkCampaign = Type.Object({
@@ -66,12 +75,7 @@ const PlunkCampaign = Type.Object({
   audienceCondition: Type.Unknown(),
   segmentId: Nullable(Type.String()),
   scheduledFor: Time,
-  totalRecipients: Count,
-  sentCount: Count,
-  deliveredCount: Count,
-  openedCount: Count,
-  clickedCount: Count,
-  bouncedCount: Count,
+  ...COUNTS,
   projectId: Type.String(),
   sentAt: Time,
   createdAt: Type.String(),
@@ -94,12 +98,7 @@ const Message = Type.Object({ success: Type.Literal(true), message: Type.String(
 const WithMessage = Type.Object({ ...Message.properties, data: PlunkCampaign });
 
 const Stats = Type.Object({
-  totalRecipients: Count,
-  sentCount: Count,
-  deliveredCount: Count,
-  openedCount: Count,
-  clickedCount: Count,
-  bouncedCount: Count,
+  ...COUNTS,
   openRate: Type.Number(),
   clickRate: Type.Number(),
   bounceRate: Type.Number(),
@@ -131,7 +130,7 @@ export function plunkCampaignRoutes(app: App, admission: Admission) {
               status === undefined ? undefined : inArray(campaignTable.status, statusesOf(status)),
             ),
             searched: [campaignTable.name, campaignTable.subject, campaignTable.from],
-            present: (row) => present(app, row, { projectId: project.id, role }),
+            present: (row) => present(app, row, { project, role }),
           });
         }),
       {
@@ -153,7 +152,7 @@ export function plunkCampaignRoutes(app: App, admission: Admission) {
             const described = audience.described(project.seq, input);
             const { recipients } = await audience.breakdown(described);
             const create = campaigns.create(project.seq, input, { isComplete: true });
-            const shown = { projectId: project.id, role, recipients };
+            const shown = { project, role, recipients };
             return () => ({ status: 201, body: envelope(present(app, create(), shown)) });
           }),
         ),
@@ -179,7 +178,7 @@ export function plunkCampaignRoutes(app: App, admission: Admission) {
       "/:id",
       async ({ project, role, params }) => {
         const campaign = campaigns.get(project.seq, params.id);
-        return envelope(present(app, campaign, await readShown(app, campaign, { project, role })));
+        return envelope(await presentCounted(app, campaign, { project, role }));
       },
       {
         params: IdParams,
@@ -201,8 +200,7 @@ export function plunkCampaignRoutes(app: App, admission: Admission) {
             return change();
           });
           runner.wake();
-          const shown = await readShown(app, campaign, { project, role });
-          return envelope(present(app, campaign, shown));
+          return envelope(await presentCounted(app, campaign, { project, role }));
         }),
       {
         params: IdParams,
@@ -229,14 +227,11 @@ export function plunkCampaignRoutes(app: App, admission: Admission) {
       ({ project, role, params, once }) =>
         once(async () => {
           const campaign = campaigns.get(project.seq, params.id);
-          const shown = await readShown(app, campaign, { project, role });
+          const answer = await prepareAnswer(app, campaign, { project, role });
           const duplicate = campaigns.duplicate(project.seq, params.id);
           return () => ({
             status: 201,
-            body: {
-              ...done("Campaign duplicated successfully"),
-              data: present(app, duplicate(), shown),
-            },
+            body: answer("Campaign duplicated successfully", duplicate()),
           });
         }),
       {
@@ -254,15 +249,12 @@ export function plunkCampaignRoutes(app: App, admission: Admission) {
             const input = { scheduledFor };
             const send = await prepareSend(app, project.seq, params.id, { input, role });
             const campaign = campaigns.get(project.seq, params.id);
-            const shown = await readShown(app, campaign, { project, role });
+            const answer = await prepareAnswer(app, campaign, { project, role });
             const message =
               scheduledFor === null
                 ? "Campaign is being sent"
                 : `Campaign scheduled for ${scheduledFor}`;
-            return () => ({
-              status: 200,
-              body: { ...done(message), data: present(app, send(), shown) },
-            });
+            return () => ({ status: 200, body: answer(message, send()) });
           }),
         ),
       {
@@ -278,12 +270,12 @@ export function plunkCampaignRoutes(app: App, admission: Admission) {
         asPlunk(DIFFERENCES, () =>
           once(async () => {
             const campaign = campaigns.get(project.seq, params.id);
-            const shown = await readShown(app, campaign, { project, role });
+            const answer = await prepareAnswer(app, campaign, { project, role });
             const cancel = lifecycle.cancel(project.seq, params.id);
             return () => {
-              const data = present(app, cancel(), shown);
+              const body = answer("Campaign cancelled successfully", cancel());
               app.writer.afterCommit(runner.wake);
-              return { status: 200, body: { ...done("Campaign cancelled successfully"), data } };
+              return { status: 200, body };
             };
           }),
         ),
@@ -318,12 +310,7 @@ export function plunkCampaignRoutes(app: App, admission: Admission) {
         const campaign = campaigns.get(project.seq, params.id);
         const stats = await readCampaignStats(app, campaign);
         return envelope({
-          totalRecipients: await recipientsOf(app, campaign),
-          sentCount: stats.sent,
-          deliveredCount: stats.delivered,
-          openedCount: stats.opened,
-          clickedCount: stats.clicked,
-          bouncedCount: stats.bounced,
+          ...presentCounts(await countRecipients(app, campaign), stats),
           openRate: stats.openRate * 100,
           clickRate: stats.clickRate * 100,
           bounceRate: stats.bounceRate * 100,
@@ -377,8 +364,8 @@ function timeIn(text: string | null | undefined): string | null {
   throw fieldError("scheduledFor", "invalid_format", "must be a date and a time");
 }
 
-/** The contacts that get a campaign: those who match it now, until it is started. */
-async function recipientsOf(app: App, campaign: CampaignRow): Promise<number> {
+/** The number of contacts that get a campaign: those that match it now, until it is started. */
+async function countRecipients(app: App, campaign: CampaignRow): Promise<number> {
   if (campaign.startedAt !== null) return readCounts(app, campaign.seq).totalRecipients;
   try {
     return (await campaignAudience(app).breakdown(campaign)).recipients;
@@ -389,21 +376,30 @@ async function recipientsOf(app: App, campaign: CampaignRow): Promise<number> {
   }
 }
 
-async function readShown(
-  app: App,
-  row: CampaignRow,
-  { project, role }: { project: { id: string }; role: Role | null },
-): Promise<Shown> {
-  return { projectId: project.id, role, recipients: await recipientsOf(app, row) };
+type Reader = { project: { id: string }; role: Role | null };
+
+/**
+ * Counts the recipients of a campaign before an action on it, because the action is a change, which
+ * cannot wait. The function that is returned makes the answer from the row that the action leaves.
+ */
+async function prepareAnswer(app: App, row: CampaignRow, reader: Reader) {
+  const recipients = await countRecipients(app, row);
+  return (message: string, changed: CampaignRow): Static<typeof WithMessage> => ({
+    ...done(message),
+    data: present(app, changed, { ...reader, recipients }),
+  });
+}
+
+/** A campaign with the number of its recipients as of now. */
+async function presentCounted(app: App, row: CampaignRow, reader: Reader) {
+  return present(app, row, { ...reader, recipients: await countRecipients(app, row) });
 }
 
 /** `recipients` replaces the stored number, which is 0 until the campaign is started. */
-type Shown = { projectId: string; role: Role | null; recipients?: number };
-
 function present(
   app: App,
   row: CampaignRow,
-  { projectId, role, recipients }: Shown,
+  { project, role, recipients }: Reader & { recipients?: number },
 ): Static<typeof PlunkCampaign> {
   const { segmentId, audienceFilter } = presentCampaign(app, row);
   const counts = readCounts(app, row.seq);
@@ -415,15 +411,23 @@ function present(
     audienceCondition: conditionFor(role, plunkCondition(audienceFilter)),
     segmentId,
     scheduledFor: isoTimeOrNull(row.scheduledAt),
-    totalRecipients: recipients ?? counts.totalRecipients,
+    ...presentCounts(recipients ?? counts.totalRecipients, counts),
+    projectId: project.id,
+    sentAt: isoTimeOrNull(row.startedAt ?? row.importedSentAt),
+    createdAt: isoTime(row.createdAt),
+    updatedAt: isoTime(row.updatedAt),
+  };
+}
+
+type Counts = Pick<CampaignStats, "sent" | "delivered" | "opened" | "clicked" | "bounced">;
+
+function presentCounts(totalRecipients: number, counts: Counts) {
+  return {
+    totalRecipients,
     sentCount: counts.sent,
     deliveredCount: counts.delivered,
     openedCount: counts.opened,
     clickedCount: counts.clicked,
     bouncedCount: counts.bounced,
-    projectId,
-    sentAt: isoTimeOrNull(row.startedAt ?? row.importedSentAt),
-    createdAt: isoTime(row.createdAt),
-    updatedAt: isoTime(row.updatedAt),
   };
 }
