@@ -48,8 +48,8 @@ import {
   BulkResult,
   BulkUpdate,
   CONTENT_MEMBERS,
-  MailFields,
   ensureHeadless,
+  MailFields,
   presentMailContent,
   storedType,
 } from "./shapes.ts";

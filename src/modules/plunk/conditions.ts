@@ -1,7 +1,7 @@
 /**
  * Conditions on contacts. Plunk's have the shape of ours. Its operators on segments end in "Segment",
- * and the field of an operator on events may be the bare name of the event. A condition that has not
- * this shape is passed on as it is: the check of our conditions names its fault.
+ * and the field of an operator on events may be the bare name of the event. A condition of another
+ * shape is passed on unchanged, and the check of our conditions names its fault.
  */
 
 import { isRecord } from "../../http/validation.ts";
@@ -9,9 +9,9 @@ import { isRecord } from "../../http/validation.ts";
 type Filter = Readonly<Record<string, unknown>>;
 
 /** The end of Plunk's operators on the fields `segment.<id>`. */
-const ENDING = "Segment";
-const ON_EVENTS = /^(?:t|notT)riggered/;
-const PREFIXED = /^(?:event|email)\./;
+const SEGMENT_ENDING = "Segment";
+const EVENT_OPERATOR = /^(?:t|notT)riggered/;
+const PREFIXED_EVENT = /^(?:event|email)\./;
 
 /** The condition of a request in our names. */
 export const ourCondition = (condition: unknown): unknown => withFilters(condition, ourFilter);
@@ -22,17 +22,17 @@ export const plunkCondition = (condition: unknown): unknown => withFilters(condi
 function ourFilter(filter: Filter): Filter {
   const { field, operator } = filter;
   if (typeof field !== "string" || typeof operator !== "string") return filter;
-  if (isOfSegment(field) && operator.endsWith(ENDING)) {
-    return { ...filter, operator: operator.slice(0, -ENDING.length) };
+  if (isOfSegment(field) && operator.endsWith(SEGMENT_ENDING)) {
+    return { ...filter, operator: operator.slice(0, -SEGMENT_ENDING.length) };
   }
-  const isBareEvent = ON_EVENTS.test(operator) && !PREFIXED.test(field);
+  const isBareEvent = EVENT_OPERATOR.test(operator) && !PREFIXED_EVENT.test(field);
   return isBareEvent ? { ...filter, field: `event.${field}` } : filter;
 }
 
 function plunkFilter(filter: Filter): Filter {
   const { field, operator } = filter;
-  const isOther = typeof field === "string" && isOfSegment(field) && typeof operator === "string";
-  return isOther ? { ...filter, operator: operator + ENDING } : filter;
+  if (typeof field !== "string" || typeof operator !== "string") return filter;
+  return isOfSegment(field) ? { ...filter, operator: operator + SEGMENT_ENDING } : filter;
 }
 
 const isOfSegment = (field: string): boolean => field.startsWith("segment.");

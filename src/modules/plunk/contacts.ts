@@ -35,7 +35,7 @@ import {
   presentUpserted,
   readableContact,
 } from "../contacts/service.ts";
-import { bareError, OrderQuery, pageSizeIn, requireFields } from "./shapes.ts";
+import { bareError, OrderQuery, pageSizeIn, requireAddresses, requireFields } from "./shapes.ts";
 
 const ListQuery = Input({
   limit: Type.Optional(Type.String()),
@@ -162,8 +162,7 @@ function contactRoutes(app: App, admission: Admission) {
     .post(
       "/lookup",
       ({ project, body }) => {
-        const { emails = [] } = body;
-        if (emails.length === 0) throw bareError("emails must be a non-empty array");
+        const emails = requireAddresses(body);
         if (emails.length > MAX_LOOKED_UP) {
           throw bareError(`emails must have at most ${MAX_LOOKED_UP} addresses`);
         }

@@ -14,6 +14,7 @@ export async function asPlunk<T>(differences: Differences, run: () => T | Promis
   try {
     return await run();
   } catch (error) {
+    // An older error of Plunk (shapes.ts) has Plunk's status and names already.
     throw error instanceof AppError && !error.isBare ? plunkError(error, differences) : error;
   }
 }

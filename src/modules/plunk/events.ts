@@ -4,7 +4,7 @@
  * GET  /plunk/events/names     the names of events, most used first
  */
 
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { App } from "../../core/app.ts";
 import { eventLog } from "../../events/log.ts";
@@ -23,6 +23,7 @@ import { Data } from "../contacts/model.ts";
 import { contactService } from "../contacts/service.ts";
 import { listEventNames, listEvents, readableEvent } from "../events/events.ts";
 import type { Event } from "../events/model.ts";
+import { readPages } from "./pages.ts";
 import { numberIn, requireFields } from "./shapes.ts";
 
 const PlunkEvent = Type.Object({
@@ -43,7 +44,7 @@ const TrackInput = Input({
 });
 
 const MAX_EVENTS = 100;
-/** The names that are shown, most used first. */
+/** Reading stops with the page that reaches this number of names. */
 const MAX_NAMES = 1_000;
 
 export function plunkEventRoutes(app: App, admission: Admission) {
@@ -67,18 +68,8 @@ export function plunkEventRoutes(app: App, admission: Admission) {
           const recorded = { projectSeq: project.seq, name, contactSeq: contact.seq, json, at };
           const id = eventLog(app).record(recorded);
           const stored = json === undefined ? null : parseData(json);
-          return {
-            status: 201,
-            body: {
-              id,
-              name,
-              data: stored,
-              contactId,
-              emailId,
-              projectId: project.id,
-              createdAt: isoTime(at),
-            },
-          };
+          const event = { id, name, data: stored, contactId, emailId, createdAt: isoTime(at) };
+          return { status: 201, body: present(project.id, event) };
         });
       },
       {
@@ -96,7 +87,7 @@ export function plunkEventRoutes(app: App, admission: Admission) {
           limit: String(size),
           ...(eventName === undefined ? {} : { event: eventName }),
         });
-        const events = page.items.map((event) => shown(project.id, readableEvent(role, event)));
+        const events = page.items.map((event) => present(project.id, readableEvent(role, event)));
         return { events };
       },
       {
@@ -112,13 +103,12 @@ export function plunkEventRoutes(app: App, admission: Admission) {
       "/names",
       async ({ project }) => {
         const names: string[] = [];
-        for (let cursor: string | null = ""; cursor !== null && names.length < MAX_NAMES;) {
-          const page = await listEventNames(app, project, {
-            limit: String(MAX_EVENTS),
-            ...(cursor === "" ? {} : { cursor }),
-          });
-          names.push(...page.items);
-          cursor = page.nextCursor;
+        const pages = readPages((position) =>
+          listEventNames(app, project, { limit: "100", ...position }),
+        );
+        for await (const { items } of pages) {
+          names.push(...items);
+          if (names.length >= MAX_NAMES) break;
         }
         return { eventNames: names };
       },
@@ -129,7 +119,9 @@ export function plunkEventRoutes(app: App, admission: Admission) {
     );
 }
 
-function shown(projectId: string, event: Event) {
+type Shown = Pick<Event, "id" | "name" | "data" | "contactId" | "emailId" | "createdAt">;
+
+function present(projectId: string, event: Shown): Static<typeof PlunkEvent> {
   const { id, name, data, contactId, emailId, createdAt } = event;
   return { id, name, data, contactId, emailId, projectId, createdAt };
 }

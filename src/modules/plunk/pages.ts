@@ -1,4 +1,7 @@
-/** Plunk's lists in numbered pages: `{data, total, page, pageSize, totalPages}`. */
+/**
+ * Plunk's lists: those in numbered pages, `{data, total, page, pageSize, totalPages}`, and those whose
+ * one answer has what our list has in several pages.
+ */
 
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { and, asc, count, desc, or, type SQL } from "drizzle-orm";
@@ -42,13 +45,18 @@ export function shownPage<T>(data: T[], total: number, numbers: ReturnType<typeo
   return { data, total, ...numbers, totalPages: Math.ceil(total / numbers.pageSize) };
 }
 
+/** The members of a page beside its items. */
+export const PAGE_NUMBERS = {
+  total: Type.Integer(),
+  page: Type.Integer(),
+  pageSize: Type.Integer(),
+  totalPages: Type.Integer(),
+};
+
 export const NumberedPage = <T extends TSchema>(item: T) =>
   Type.Object({
     data: Type.Array(item),
-    total: Type.Integer(),
-    page: Type.Integer(),
-    pageSize: Type.Integer(),
-    totalPages: Type.Integer(),
+    ...PAGE_NUMBERS,
   });
 
 type Listed = SQLiteTable & {
@@ -60,8 +68,9 @@ type Listed = SQLiteTable & {
 };
 
 /**
- * One page of the rows that match a filter and have the searched text in one of the columns, and the number of all of them. It reads in a thread,
- * because searching, sorting and counting look at many rows.
+ * One page of the rows that match a filter and have the searched text in one of the columns, and the
+ * number of all of them. It reads in a thread, because searching, sorting and counting look at many
+ * rows.
  */
 export async function numberedPage<Table extends Listed, Item>(
   app: App,
@@ -101,6 +110,21 @@ export async function numberedPage<Table extends Listed, Item>(
   });
   const data = read.rows.map((values) => present(toRow(table, values)));
   return shownPage(data, Number(read.total), numbers);
+}
+
+/**
+ * Reads the pages of one of our lists one after the other, until the caller stops or the list ends.
+ * `read` adds the cursor that it gets to its query.
+ */
+export async function* readPages<Page extends { nextCursor: string | null }>(
+  read: (position: { cursor?: string }) => Promise<Page>,
+): AsyncGenerator<Page> {
+  let page = await read({});
+  yield page;
+  while (page.nextCursor !== null) {
+    page = await read({ cursor: page.nextCursor });
+    yield page;
+  }
 }
 
 /** Newest first, unless the query names one of Plunk's columns. */

@@ -10,7 +10,8 @@
  *   the routes of the current reference for these nouns.
  * - v1-contacts.ts has the routes of the first version for contacts, which older clients call.
  *
- * Errors have the shape of ours, which is that of Plunk; shapes.ts has the older one of Plunk.
+ * conditions.ts, errors.ts, pages.ts and shapes.ts translate what the routes share. Errors have the
+ * shape of ours, which is that of Plunk; shapes.ts has the older one of Plunk.
  */
 
 import type { Noun } from "../module.ts";

@@ -31,8 +31,8 @@ import { type Segment, SegmentInput, SegmentPatch } from "../segments/model.ts";
 import { segmentService } from "../segments/service.ts";
 import { ourCondition, plunkCondition } from "./conditions.ts";
 import { asPlunk } from "./errors.ts";
-import { NumberedPage, NumberedQuery, numbersIn, shownPage } from "./pages.ts";
-import { bareError, requireFields } from "./shapes.ts";
+import { NumberedPage, NumberedQuery, numbersIn, readPages, shownPage } from "./pages.ts";
+import { requireAddresses, requireFields } from "./shapes.ts";
 
 const PlunkSegment = Type.Object({
   id: Type.String(),
@@ -68,7 +68,7 @@ const Added = Type.Object({
   notFound: Type.Array(Type.String()),
 });
 
-/** The members that are read to show the last of them. A later page is a matter of our own route. */
+/** A numbered page is found by reading all members before it. It must end within this number. */
 const MAX_READ_MEMBERS = 10_000;
 
 /** Plunk refuses a faulty condition with 400. */
@@ -88,14 +88,11 @@ export function plunkSegmentRoutes(app: App, admission: Admission) {
       "",
       async ({ project, role }) => {
         const all: Static<typeof PlunkSegment>[] = [];
-        for (let cursor: string | null = ""; cursor !== null;) {
-          const query: { limit: string; cursor?: string } = {
-            limit: "100",
-            ...(cursor === "" ? {} : { cursor }),
-          };
-          const page = await segments.list(project.seq, query);
-          all.push(...page.items.map((segment) => present(project.id, role, segment)));
-          cursor = page.nextCursor;
+        const pages = readPages((position) =>
+          segments.list(project.seq, { limit: "100", ...position }),
+        );
+        for await (const { items } of pages) {
+          all.push(...items.map((segment) => present(project.id, role, segment)));
         }
         return all;
       },
@@ -112,9 +109,12 @@ export function plunkSegmentRoutes(app: App, admission: Admission) {
           requireFields(body, type === "DYNAMIC" ? ["name", "condition"] : ["name"]);
           const answer = await once(async () => {
             const { name = "", condition, ...rest } = body;
-            // Plunk ignores the condition of a STATIC segment.
-            const own = type === "DYNAMIC" ? { condition: ourCondition(condition) } : {};
-            const input: SegmentInput = { ...rest, name, ...own };
+            const input: SegmentInput = {
+              ...rest,
+              name,
+              // Plunk ignores the condition of a STATIC segment.
+              ...(type === "DYNAMIC" ? { condition: ourCondition(condition) } : {}),
+            };
             ensureChecks(SegmentInput, input);
             const create = await segments.create(project.seq, input);
             return () => ({ status: 201, body: present(project.id, role, create()) });
@@ -196,8 +196,8 @@ export function plunkSegmentRoutes(app: App, admission: Admission) {
     .post(
       "/:id/members",
       ({ project, params, body, once }) => {
-        const { emails = [], createMissing = false, subscribed } = body;
-        if (emails.length === 0) throw bareError("emails must be a non-empty array");
+        const { createMissing = false, subscribed } = body;
+        const emails = requireAddresses(body);
         return once(async () => {
           const input = { emails, createMissing, subscribed };
           const add = await segments.members.add(project.seq, params.id, input);
@@ -214,9 +214,7 @@ export function plunkSegmentRoutes(app: App, admission: Admission) {
     .delete(
       "/:id/members",
       async ({ project, params, body, storeWithoutQuota }) => {
-        const { emails = [] } = body;
-        if (emails.length === 0) throw bareError("emails must be a non-empty array");
-        const remove = segments.members.remove(project.seq, params.id, emails);
+        const remove = segments.members.remove(project.seq, params.id, requireAddresses(body));
         const { removed } = await storeWithoutQuota(remove);
         return { removed };
       },
@@ -243,7 +241,7 @@ export function plunkSegmentRoutes(app: App, admission: Admission) {
       "/:id/compute",
       async ({ project, params }) => {
         const { memberCount } = await segments.get(project.seq, params.id);
-        // Nobody is added or removed by the request, because the members are always those of now.
+        // The request adds and removes no member, because the members are always up to date.
         return { added: 0, removed: 0, total: memberCount };
       },
       {

@@ -24,6 +24,12 @@ export function requireFields(
   if (missing !== undefined) throw bareError(`${missing} is required`);
 }
 
+/** The addresses of a request. Throws the older error without one. */
+export function requireAddresses({ emails = [] }: { emails?: string[] }): string[] {
+  if (emails.length === 0) throw bareError("emails must be a non-empty array");
+  return emails;
+}
+
 const MAX_PAGE_SIZE = 100;
 const DEFAULT_PAGE_SIZE = 20;
 

@@ -32,6 +32,7 @@ import {
   presentContact,
   readableContact,
 } from "../contacts/service.ts";
+import { readPages } from "./pages.ts";
 import { numberIn } from "./shapes.ts";
 
 const OldContact = Type.Object({
@@ -49,30 +50,29 @@ const Subscription = Type.Object({
   subscribed: Type.Boolean(),
 });
 
-const NewContact = Input({
-  email: EmailAddress,
+const STATE = {
   subscribed: Type.Optional(Type.Boolean()),
   data: Type.Optional(Nullable(Data)),
+};
+const NewContact = Input({ email: EmailAddress, ...STATE });
+/** The contact that a request is about, by its id or its address. */
+const Identity = Input({
+  id: Type.Optional(Type.String()),
+  email: Type.Optional(EmailAddress),
 });
-const WHO = { id: Type.Optional(Type.String()), email: Type.Optional(EmailAddress) };
-const Who = Input(WHO);
-type Who = Static<typeof Who>;
-const Change = Input({
-  ...WHO,
-  subscribed: Type.Optional(Type.Boolean()),
-  data: Type.Optional(Nullable(Data)),
-});
+type Identity = Static<typeof Identity>;
+const Change = Input({ ...Identity.properties, ...STATE });
 const WithId = Input({ id: Type.String() });
 
 /** The most contacts of one answer. */
 const MAX_CONTACTS = 10_000;
-const PAGE = 100;
+const MAX_PAGE_SIZE = 100;
 
 export function plunkV1ContactRoutes(app: App, admission: Admission) {
   const contacts = contactService(app);
 
-  /** The contact with the id of a request, or without an id with its address; throws 404 without one. */
-  function find(projectSeq: number, { id, email }: Who): ContactRow {
+  /** The contact with the id of a request, or without an id with its address. Throws 404 if none has it. */
+  function find(projectSeq: number, { id, email }: Identity): ContactRow {
     if (id !== undefined) return contacts.get(projectSeq, id);
     if (email === undefined) throw fieldError("id", "required", "is required without an email");
     const contact = contacts.findByEmail(projectSeq, normalizedAddress(email));
@@ -81,8 +81,8 @@ export function plunkV1ContactRoutes(app: App, admission: Admission) {
   }
 
   /** Part of a change: subscribes or unsubscribes the contact of a request. */
-  function setSubscribed(projectSeq: number, who: Who, subscribed: boolean) {
-    const { id } = find(projectSeq, who);
+  function setSubscribed(projectSeq: number, identity: Identity, subscribed: boolean) {
+    const { id } = find(projectSeq, identity);
     contacts.patch(projectSeq, id, { subscribed })();
     return { success: true as const, contact: id, subscribed };
   }
@@ -95,17 +95,14 @@ export function plunkV1ContactRoutes(app: App, admission: Admission) {
         const options = { otherwise: Number.POSITIVE_INFINITY, maximum: MAX_CONTACTS };
         const limit = numberIn("limit", query.limit, options);
         const found: Contact[] = [];
-        for (let cursor: string | null = ""; cursor !== null && found.length < limit;) {
-          const size = String(Math.min(PAGE, limit - found.length));
-          const page = await listContacts(app, project, {
-            limit: size,
-            ...(cursor === "" ? {} : { cursor }),
-          });
-          if (limit === Number.POSITIVE_INFINITY && page.total > MAX_CONTACTS) {
-            throw tooMany(page.total);
-          }
-          found.push(...page.items);
-          cursor = page.nextCursor;
+        const pages = readPages((position) => {
+          const pageSize = Math.min(MAX_PAGE_SIZE, limit - found.length);
+          return listContacts(app, project, { limit: String(pageSize), ...position });
+        });
+        for await (const { items, total } of pages) {
+          if (limit === Number.POSITIVE_INFINITY && total > MAX_CONTACTS) throw tooMany(total);
+          found.push(...items);
+          if (found.length >= limit) break;
         }
         return found.map((contact) => present(role, contact));
       },
@@ -120,7 +117,7 @@ export function plunkV1ContactRoutes(app: App, admission: Admission) {
       ({ project, role, body, once }) =>
         once(() => () => {
           const email = normalizedAddress(body.email);
-          if (contacts.findByEmail(project.seq, email) !== null) throw existing(email);
+          if (contacts.findByEmail(project.seq, email) !== null) throw contactExists(email);
           const { contact } = contacts.upsert({
             projectSeq: project.seq,
             email,
@@ -146,7 +143,7 @@ export function plunkV1ContactRoutes(app: App, admission: Admission) {
             // With an id, the address is a new one.
             ...(id === undefined || email === undefined ? {} : { email: normalizedAddress(email) }),
             ...(subscribed === undefined ? {} : { subscribed }),
-            ...(data === undefined || data === null ? {} : { data: withoutEmptyTexts(data) }),
+            ...(data === undefined || data === null ? {} : { data: nullForEmptyTexts(data) }),
           })();
         });
         return done(role, changed);
@@ -186,7 +183,7 @@ export function plunkV1ContactRoutes(app: App, admission: Admission) {
       "/subscribe",
       ({ project, body, store }) => store(() => setSubscribed(project.seq, body, true)),
       {
-        body: limited(Who, BODY_LIMITS.settings),
+        body: limited(Identity, BODY_LIMITS.settings),
         response: withErrors({ 200: Subscription }),
         detail: imitated("updateContact", "EDITOR"),
       },
@@ -196,7 +193,7 @@ export function plunkV1ContactRoutes(app: App, admission: Admission) {
       ({ project, body, storeWithoutQuota }) =>
         storeWithoutQuota(() => setSubscribed(project.seq, body, false)),
       {
-        body: limited(Who, BODY_LIMITS.settings),
+        body: limited(Identity, BODY_LIMITS.settings),
         response: withErrors({ 200: Subscription }),
         detail: imitated("updateContact", "EDITOR"),
       },
@@ -223,13 +220,13 @@ const done = (role: Role | null, row: ContactRow): Static<typeof Done> => ({
   ...present(role, presentContact(row)),
 });
 
-/** In this version, an empty text removes a key. */
-function withoutEmptyTexts(data: Readonly<Record<string, unknown>>): Record<string, unknown> {
+/** In this version, an empty text removes a key from the data of a contact, as null does with us. */
+function nullForEmptyTexts(data: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const entries = Object.entries(data).map(([key, value]) => [key, value === "" ? null : value]);
   return Object.fromEntries(entries);
 }
 
-function existing(email: string): AppError {
+function contactExists(email: string): AppError {
   return new AppError(409, "CONFLICT", `Contact already exists: ${email}.`, {
     suggestion: "Change it with PUT instead.",
   });

@@ -40,7 +40,13 @@ import type { Workflow, WorkflowPatch } from "../workflows/model.ts";
 import { readableBy, readableExecution } from "../workflows/present.ts";
 import { workflowRunner, workflowService } from "../workflows/workflows.ts";
 import { asPlunk } from "./errors.ts";
-import { ListParameters, NumberedPage, numberedPage, NumberedQuery } from "./pages.ts";
+import {
+  ListParameters,
+  NumberedPage,
+  numberedPage,
+  NumberedQuery,
+  PAGE_NUMBERS,
+} from "./pages.ts";
 import { requireFields } from "./shapes.ts";
 
 const Trigger = Type.Object({ eventName: Type.String() });
@@ -103,10 +109,9 @@ const ListedExecutionSchema = Type.Object({
   ),
 });
 
-const { data: _, ...PageNumbers } = NumberedPage(ListedExecutionSchema).properties;
 const ExecutionPage = Type.Object({
   executions: Type.Array(ListedExecutionSchema),
-  ...PageNumbers,
+  ...PAGE_NUMBERS,
 });
 
 const ListQuery = Input({
