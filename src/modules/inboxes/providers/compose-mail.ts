@@ -15,7 +15,7 @@ export type CaughtMail = {
 type ProviderMail = Pick<SentMessage, "from" | "messageId"> &
   Partial<Omit<SentMessage, "from" | "messageId" | "tags" | "date">>;
 
-/** The messages of one call together: a call for 1,000 recipients repeats its attachments in each. */
+/** Greatest size of the messages of one call together, each of which repeats the attachments. */
 const MAX_COMPOSED_BYTES = 64 * 1024 * 1024;
 
 /** SendGrid takes 1,000 in each of to, cc and bcc. */
@@ -45,15 +45,16 @@ export function createProviderComposer(now: number) {
 
     compose(mail: ProviderMail): CaughtMail {
       const { from, to = [], cc = [], bcc = [] } = mail;
-      const recipients = recipientsOf([...to, ...cc, ...bcc]);
+      const recipients = distinctAddresses([...to, ...cc, ...bcc]);
+      if (recipients.length === 0) throw invalidField("to", "has no recipient");
       const raw = composeSent({ ...EMPTY, ...mail, bcc: [], date: new Date(now) });
       return counted({ from: from.address, recipients, raw });
     },
 
-    /** A message of the caller, with headers in front of it. Its lines end with CRLF. */
+    /** Puts headers in front of a message of the caller, whose lines then end with CRLF. */
     composeRaw(mail: {
       from: string;
-      recipients: readonly string[];
+      recipients: readonly SentMailbox[];
       headers: readonly string[];
       message: Uint8Array;
     }): CaughtMail {
@@ -64,7 +65,7 @@ export function createProviderComposer(now: number) {
       const head = bytesOf(headers.map((line) => `${line}\r\n`));
       return counted({
         from,
-        recipients,
+        recipients: distinctAddresses(recipients),
         raw: Buffer.concat([head, Buffer.from(lines, "latin1")]),
       });
     },
@@ -76,10 +77,8 @@ function tooLarge(): ProviderFault {
   return new ProviderFault(413, "", message);
 }
 
-function recipientsOf(mailboxes: readonly SentMailbox[]): string[] {
-  const recipients = [...new Set(mailboxes.map(({ address }) => address))];
-  if (recipients.length === 0) throw invalidField("to", "has no recipient");
-  return recipients;
+function distinctAddresses(mailboxes: readonly SentMailbox[]): string[] {
+  return [...new Set(mailboxes.map(({ address }) => address))];
 }
 
 const EMPTY = {

@@ -5,7 +5,7 @@ import { invalidField, ProviderFault, type ProviderRequest } from "./provider.ts
 type FormFile = { name: string; type: string; content: Uint8Array };
 
 export type FormFields = {
-  /** Each name once. */
+  /** The names of the fields, each once. */
   names(): string[];
   /** The text of a field; null if there is none. Throws for several. */
   text(name: string): string | null;

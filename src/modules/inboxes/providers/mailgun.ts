@@ -17,6 +17,7 @@ import { checkedHeaders, readMessageHead } from "./raw-mail.ts";
 import {
   attachmentOf,
   invalidField,
+  MAX_SUBSTITUTED_CHARACTERS,
   parseJsonText,
   type Provider,
   ProviderFault,
@@ -164,18 +165,16 @@ function attachmentsOf(form: FormFields): Attachment[] {
         isInline: field === "inline",
       }),
     );
-  const ampFile = {
+  const list = [...files("attachment"), ...files("inline")];
+  if (amp === null) return list;
+  const ampFile = attachmentOf({
     filename: "amp.html",
-    content: Buffer.from(amp ?? ""),
+    content: Buffer.from(amp),
     type: "text/x-amp-html",
     contentId: null,
     isInline: false,
-  };
-  return [
-    ...files("attachment"),
-    ...files("inline"),
-    ...(amp === null ? [] : [attachmentOf(ampFile)]),
-  ];
+  });
+  return [...list, ampFile];
 }
 
 /** A message for each recipient if there are variables for recipients, otherwise one for all. */
@@ -199,8 +198,6 @@ function batchOf(form: FormFields, message: Message): Message[] {
     };
   });
 }
-
-const MAX_SUBSTITUTED_CHARACTERS = 36 * 1024 * 1024;
 
 /** Replaces `%recipient.name%`; a name without a value stays as it is. */
 function substitute(text: string, values: Readonly<Record<string, unknown>>): string {
@@ -226,18 +223,18 @@ function composeMime(
   const message = form.fileOrText("message")?.content ?? missing("message");
   const head = readMessageHead(message, "message");
   const from = head.from ?? missing("message with a From header");
-  const recipients = mailboxesOf(form, "to").map(({ address }) => address);
+  const recipients = mailboxesOf(form, "to");
   if (recipients.length === 0) throw missing("to");
   const template = form.text("template");
   const variables = form.text("recipient-variables");
-  const shown: Headers = [
+  const shown = [
     ...namedWith(form, "h:"),
     ...shownOf(form),
     ...shownHeaders("X-Mailgun-", { template, "recipient-variables": variables }),
   ];
   const mail = composer.composeRaw({
     from: from.address,
-    recipients: [...new Set(recipients)],
+    recipients,
     headers: [
       ...(head.messageId === null ? [`Message-ID: ${messageId}`] : []),
       ...checkedHeaders(shown),
@@ -247,9 +244,7 @@ function composeMime(
   return { mail, id: head.messageId ?? messageId };
 }
 
-type Headers = readonly (readonly [name: string, value: string])[];
-
-/** The parameters with a prefix, without it, each with all its values. */
+/** The parameters whose names have a prefix, which is left out: an entry for each value. */
 function namedWith(form: FormFields, prefix: string): [name: string, value: string][] {
   return form
     .names()

@@ -1,4 +1,4 @@
-/** What the send calls of all providers share: their parts, their refusals, and how fields are read. */
+/** The parts that the send calls of all providers share: their types, refusals and fields. */
 
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { ValueErrorType } from "@sinclair/typebox/errors";
@@ -60,6 +60,10 @@ export const NO_OTHER_FIELDS = { additionalProperties: false } as const;
 export const nullable = <T extends TSchema>(type: T) =>
   Type.Optional(Type.Union([type, Type.Null()]));
 
+/** Greatest length of a text in which the data of a recipient replaced words. */
+export const MAX_SUBSTITUTED_CHARACTERS = 36 * 1024 * 1024;
+
+/** Greatest number of values in the JSON of a body. */
 const MAX_VALUES = 200_000;
 
 /** The JSON of a body. Throws for a text that is no JSON, is nested too deeply or has too many values. */

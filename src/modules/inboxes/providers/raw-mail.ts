@@ -1,4 +1,4 @@
-/** Reads what a send call needs to know of a message in MIME, and writes headers in front of it. */
+/** Reads the header of a message in MIME, and writes further headers in front of it. */
 
 import { isHeaderName, isHeaderText } from "../../../protocols/mime/headers.ts";
 import { rawLine } from "../../../protocols/mime/header-lines.ts";
@@ -52,7 +52,7 @@ function parsedFrom(value: string, source: string): { address: string } {
   return { address: parsed.mailbox.address };
 }
 
-const LONGEST_VALUE = 10_000;
+const MAX_HEADER_VALUE_CHARACTERS = 10_000;
 
 /** The lines of headers that are written in front of a message. */
 export function checkedHeaders(
@@ -60,7 +60,7 @@ export function checkedHeaders(
 ): string[] {
   return headers.map(([name, value]) => {
     if (!isHeaderName(name)) throw invalidField("header", "has an invalid name");
-    if (!isHeaderText(value) || value.length > LONGEST_VALUE) {
+    if (!isHeaderText(value) || value.length > MAX_HEADER_VALUE_CHARACTERS) {
       throw invalidField(name, "has a control character or is too long");
     }
     return rawLine(name, value);

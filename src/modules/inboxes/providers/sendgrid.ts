@@ -10,6 +10,7 @@ import {
   checkValue,
   NO_OTHER_FIELDS,
   invalidField,
+  MAX_SUBSTITUTED_CHARACTERS,
   nullable,
   type Provider,
   ProviderFault,
@@ -91,7 +92,6 @@ type Personalization = Static<typeof Personalization>;
 
 /** Replacing takes time for each word, in each text of each personalization. */
 const MAX_SUBSTITUTIONS = 100;
-const MAX_SUBSTITUTED_CHARACTERS = 36 * 1024 * 1024;
 
 export const sendgrid: Provider = {
   readKey: readBearer,
@@ -163,24 +163,22 @@ function composePersonalization(
 }
 
 /** The fields of the whole call that do not change the message. */
-function shownOf({ categories, ...sent }: SendBody): Record<string, unknown> {
-  const { template_id, sections, custom_args, send_at, batch_id, asm, ip_pool_name } = sent;
-  const { mail_settings, tracking_settings } = sent;
+function shownOf(sent: SendBody): Record<string, unknown> {
   return {
-    template_id,
-    sections,
-    categories: categories?.join(", "),
-    custom_args,
-    send_at,
-    batch_id,
-    asm,
-    ip_pool_name,
-    mail_settings,
-    tracking_settings,
+    template_id: sent.template_id,
+    sections: sent.sections,
+    categories: sent.categories?.join(", "),
+    custom_args: sent.custom_args,
+    send_at: sent.send_at,
+    batch_id: sent.batch_id,
+    asm: sent.asm,
+    ip_pool_name: sent.ip_pool_name,
+    mail_settings: sent.mail_settings,
+    tracking_settings: sent.tracking_settings,
   };
 }
 
-/** Without the members that would hide those of the whole call. */
+/** The fields that have a value; the others would hide those of the whole call. */
 function definedOf(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const entries = Object.entries(fields).filter(([, value]) => (value ?? null) !== null);
   return Object.fromEntries(entries);
@@ -226,10 +224,10 @@ function fileOf(file: Static<typeof SentFile>, index: number) {
 }
 
 function replyToOf({ reply_to, reply_to_list }: SendBody) {
-  if ((reply_to ?? null) !== null && (reply_to_list ?? null) !== null) {
+  if (reply_to && reply_to_list) {
     throw invalidField("reply_to_list", "cannot be given beside reply_to");
   }
-  return reply_to_list ?? (reply_to === undefined || reply_to === null ? [] : [reply_to]);
+  return reply_to_list ?? (reply_to ? [reply_to] : []);
 }
 
 function mailboxOf({ email, name }: Static<typeof Mailbox>, path: string): SentMailbox {

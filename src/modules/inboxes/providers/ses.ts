@@ -27,11 +27,9 @@ import { checkedHeaders, readMessageHead } from "./raw-mail.ts";
 const Text = nullable(Type.String());
 const Addresses = nullable(Type.Array(Type.String(), { maxItems: 50 }));
 const Body = Type.Object({ Data: Type.String(), Charset: Text }, NO_OTHER_FIELDS);
-const Headers = nullable(
-  Type.Array(Type.Object({ Name: Type.String(), Value: Type.String() }, NO_OTHER_FIELDS), {
-    maxItems: 100,
-  }),
-);
+/** A header of the message, or a tag. */
+const Pair = Type.Object({ Name: Type.String(), Value: Type.String() }, NO_OTHER_FIELDS);
+const Headers = nullable(Type.Array(Pair, { maxItems: 100 }));
 const SesFile = Type.Object(
   {
     RawContent: Type.String(),
@@ -87,11 +85,7 @@ export const SesSend = Type.Object(
       },
       NO_OTHER_FIELDS,
     ),
-    EmailTags: nullable(
-      Type.Array(Type.Object({ Name: Type.String(), Value: Type.String() }, NO_OTHER_FIELDS), {
-        maxItems: 50,
-      }),
-    ),
+    EmailTags: nullable(Type.Array(Pair, { maxItems: 50 })),
     ConfigurationSetName: Text,
     EndpointId: Text,
     TenantName: Text,
@@ -226,13 +220,12 @@ function templateContent(template: Static<typeof Template>): Content {
   return { ...common, Subject: { Data: subject }, Body: { Text: { Data: text } } };
 }
 
-/** The recipients of the call, or those of the header. */
+/** The message of the caller, for the recipients of the call, or for those of the header. */
 function composeRaw(send: SesSend, data: string, { now, messageId }: Identity): CaughtMail {
   const message = readBase64("Content.Raw.Data", data);
   const head = readMessageHead(message, "Content.Raw.Data");
-  const given = (send.FromEmailAddress ?? "") === "" ? null : send.FromEmailAddress;
-  const sender =
-    given === null || given === undefined ? null : readMailbox("FromEmailAddress", given);
+  const given = send.FromEmailAddress ?? "";
+  const sender = given === "" ? null : readMailbox("FromEmailAddress", given);
   const from = head.from ?? sender;
   if (from === null) throw invalidField("Content.Raw.Data", "has no From");
   const named = destinationsOf(send.Destination ?? {});
@@ -241,7 +234,7 @@ function composeRaw(send: SesSend, data: string, { now, messageId }: Identity): 
   const replyTo = send.ReplyToAddresses?.join(", ");
   return createProviderComposer(now).composeRaw({
     from: (sender ?? from).address,
-    recipients: [...new Set(recipients.map(({ address }) => address))],
+    recipients,
     headers: [
       ...(head.from === null && sender !== null ? [addressLine("From", sender)] : []),
       ...(head.messageId === null
