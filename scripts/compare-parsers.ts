@@ -69,7 +69,7 @@ function readTheirs(value: unknown): Found {
 /** The digest tells files apart; their types may differ, because we name some by the name of the file. */
 const partOf = (type: string, md5: string): string => (type.startsWith("message/") ? type : md5);
 
-/** What is compared: blanks, line ends and the order of parts do not count. */
+/** Normalises a value, so that blanks, line ends and the order of parts do not count. */
 function comparable(name: keyof Found, value: Found[keyof Found]): string {
   const text = Array.isArray(value) ? value.toSorted().join(", ") : value;
   const spaced = text.replace(/\s+/g, " ").trim();

@@ -26,7 +26,7 @@ export function presenceAim(name: string, count: number, least = 1): Aim {
   return { name, isMet: count >= least, measured: whole(count), wanted: `≥ ${whole(least)}` };
 }
 
-/** What a proof found: figures for people, and the aims that must be met. */
+/** The result of a proof: figures for people, and the aims that must be met. */
 export type Outcome = {
   figures: readonly (readonly [name: string, value: string])[];
   aims: readonly Aim[];

@@ -3,7 +3,7 @@
 import type { Database } from "bun:sqlite";
 import type { Outcome } from "../bench/report.ts";
 
-/** What was found in an undamaged database after one cut, by name. */
+/** The measurements of an undamaged database after one cut, by name. */
 export type Findings = Readonly<Record<string, number>>;
 
 export type Load = {

@@ -72,7 +72,7 @@ export function removeOldBackups(folder: string, prefix: string, keep: number): 
   return old;
 }
 
-/** The time in a name, such as 20261127T160930Z, in milliseconds; 0 if somebody has changed the name. */
+/** The time in a name, such as 20261127T160930Z, in milliseconds; 0 if the name was changed. */
 function timeOf(name: string, prefix: string): number {
   const text = name.slice(prefix.length);
   const iso = text.replace(/^(....)(..)(..T..)(..)(..Z)$/, "$1-$2-$3:$4:$5");

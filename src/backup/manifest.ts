@@ -21,7 +21,7 @@ export const Contents = Type.Object({
 });
 export type Contents = Static<typeof Contents>;
 
-/** Of the encrypted file. It is beside the file, and has nothing secret. */
+/** The manifest of the encrypted file. It is stored beside the file, and has no secrets. */
 export const Manifest = Type.Object({
   contents: Contents,
   bytes: Type.Integer(),

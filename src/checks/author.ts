@@ -52,7 +52,7 @@ export async function evaluateDmarc(
   return strictest;
 }
 
-/** Of two results with one policy, the one that is no pass comes first. */
+/** If two results have the same policy, a result other than `pass` comes first. */
 function strictness({ policy, result }: DmarcResult): number {
   return 2 * FROM_MILD_TO_STRICT.indexOf(policy) + (result === "pass" ? 0 : 1);
 }

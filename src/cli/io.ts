@@ -1,5 +1,5 @@
 /**
- * What a command uses of the process that runs it: its streams, its environment and its signals. A
+ * The parts of its process that a command uses: the streams, the environment and the signals. A
  * command uses nothing else of the process, so that a test can run it beside other commands.
  * `process-io.ts` makes it from a real process.
  */

@@ -65,7 +65,7 @@ export type Store = Pick<
   url: string;
   folder: DataFolder;
   accounts: Accounts;
-  /** What the DNS records of domains depend on. */
+  /** The settings that the DNS records of domains depend on. */
   installation: StoredSettings["installation"];
   /** The project that `--project` names, or the only one. */
   project: () => ProjectRow;

@@ -40,7 +40,7 @@ const captureTls =
 const webroot: Translate = (value) =>
   /^\/+$/.test(value) ? {} : { MAILSTEAD_MAILPIT_WEBROOT: value };
 
-/** Of two variables for one setting, the later one of this table wins. */
+/** If two variables set the same setting, the later one of this table wins. */
 const ALIASES: Readonly<Record<string, Translate>> = {
   MH_API_BIND_ADDR: httpAddress,
   MH_UI_BIND_ADDR: httpAddress,
@@ -167,7 +167,7 @@ function nearestName(name: string): string | null {
   const shares = restrictiveNames().map((known) => {
     const common = wordsOf(known).filter((word) => words.has(word)).length;
     const share = common / (words.size + wordsOf(known).length - common);
-    // Of equal ones, a variable of the same program.
+    // A variable of the same program wins if two are equally similar.
     return { known, share: known.slice(0, 3) === name.slice(0, 3) ? share * 1.01 : share };
   });
   const best = shares.toSorted((one, other) => other.share - one.share)[0];
@@ -184,7 +184,7 @@ function mayRestrict(name: string, value: string): boolean {
   return near !== null || isRestrictiveName(name);
 }
 
-/** What is to be said of a variable that stops the start; null for another one. */
+/** Returns the error for a variable that stops the start; null for another one. */
 function refusalOf(name: string, value: string): string | null {
   const upper = name.toUpperCase();
   if (upper.startsWith("MAILSTEAD_")) return OWN_NAMES.includes(name) ? null : misspelling(upper);
@@ -275,7 +275,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   smtp: "MP_SMTP_BIND_ADDR",
 };
 
-/** What to do instead of a flag of Mailpit or MailHog; null for no flag of theirs. */
+/** Returns the advice for a flag of Mailpit or MailHog; null if they have no such flag. */
 export function insteadOfFlag(flag: string): string | null {
   const name = flag.replace(/^-{1,2}/, "");
   const suffix = name.replaceAll("-", "_").toUpperCase();

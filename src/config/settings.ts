@@ -346,7 +346,7 @@ const TABLE = {
     help: "Lowest level that is logged",
   }),
   logFormat: setting("log-format", kinds.choice(LOG_FORMATS), {
-    // Somebody who starts the server in a terminal reads the log, also in a file.
+    // The user who starts the server in a terminal reads the log, even if the log goes to a file.
     fallback: () => (process.stdout.isTTY || process.stderr.isTTY ? "text" : "json"),
     shownDefault: "text when started in a terminal, else json",
     help: "Format of log lines",

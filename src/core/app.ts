@@ -1,7 +1,8 @@
 /**
- * What the functions of the program work with. It is the first argument of every function that reads
- * or changes something: `addSuppression(app, projectSeq, email, entry)`. Tests create it with a
- * database in memory, a clock that they set, and DNS that does not leave the machine.
+ * The application: configuration, database, clock and log. It is the first argument of every
+ * function that reads or changes something: `addSuppression(app, projectSeq, email, entry)`. Tests
+ * create it with a database in memory, a clock that they set, and DNS that does not leave the
+ * machine.
  *
  * It has only what belongs to no noun. State of a noun, such as a cache or a dispatcher, is made with
  * `perApp` (lib/per-app.ts) beside the functions that use it.

@@ -65,7 +65,7 @@ export type World = {
   backups: () => Promise<BackupState | null>;
   /** Length of the write-ahead log; null if there is none. */
   logBytes: (folder: string) => number | null;
-  /** What is stored of the certificate of --tls acme; null if that is nothing. */
+  /** The stored state of the certificate of --tls acme; null if there is none. */
   acme: () => Promise<AcmeState | null>;
   /** The sources of relay reports of all projects (modules/relay-reports/). */
   reportSources: () => Promise<readonly ReportSourceState[]>;

@@ -20,7 +20,7 @@ export const checkRelay: Check = async ({ config, tryRelay }) => {
   return [ok(what, `answers, ${trial.tls}, ${login}`)];
 };
 
-/** What is known of the relay: who signs, what it limits, and how it reports bounces. */
+/** Reports the known facts about the relay: who signs, its limits, and how it reports bounces. */
 export const checkRelaySigning: Check = async ({ config }) => {
   const { transport, relayUrl } = config;
   const known = transport === "relay" && relayUrl !== null ? findKnownRelay(relayUrl.host) : null;
@@ -43,7 +43,7 @@ export const checkRelaySigning: Check = async ({ config }) => {
   ];
 };
 
-/** What the relay needs before the first mail. A report of it proves that mail goes through. */
+/** Reports the steps that the relay needs, until a report of the relay shows that it sends mail. */
 export const checkRelayNeeds: Check = async ({ config, folder, reportSources }) => {
   const { transport, relayUrl } = config;
   const known = transport === "relay" && relayUrl !== null ? findKnownRelay(relayUrl.host) : null;

@@ -72,7 +72,7 @@ type Admitted = {
   keyKind: KeyKind;
   /** A secret key has a role by its scope, and a public key has none. */
   role: Role | null;
-  /** What the key may do; null for a session. */
+  /** The scope of the key; null for a session. */
   scope: KeyScope | null;
   /** Domains of the senders that the request may use; empty for all domains of the project. */
   senderDomains: readonly string[];
@@ -333,7 +333,7 @@ function requirePermission(key: KnownKey, kinds: readonly KeyKind[]): void {
   if (!kinds.includes(key.kind)) throw secretKeyRequired();
 }
 
-/** Whether a client may use a key. A range that cannot be read allows nobody. */
+/** Tells whether a client may use a key. A range that cannot be read allows no client. */
 export function isAddressAllowed(
   { ipRanges }: Pick<KnownKey, "ipRanges">,
   client: string,

@@ -10,8 +10,8 @@ export type ForeignField = {
   /** Our names for it: the first one that the endpoint has at this place is the right one. */
   ours: readonly string[];
   /**
-   * What to do where the endpoint has none of our names. Null: the name is not refused there, because
-   * it does not change what is sent.
+   * The advice where the endpoint has none of our names. If it is null, the name is not refused
+   * there, because it does not change what is sent.
    */
   otherwise: string | null;
 };

@@ -31,7 +31,7 @@ type LocalAccess = {
 
 /** Null if every request needs a key. */
 export const localAccessOf = perApp(({ config, hasOpenInboxes }: App) => {
-  // With users of its own, Mailpit's interface asks for them, and inboxes are open to nobody else.
+  // With users of its own, Mailpit's interface asks for them, and inboxes are closed to all other clients.
   return hasOpenInboxes && config.uiAuth.length === 0 ? createLocalAccess(config) : null;
 });
 

@@ -12,7 +12,7 @@ type FileForm = {
   /** Name of the file's field. */
   name: string;
   maxBytes: number;
-  /** What to do with a file that is too large. */
+  /** The advice in the error about a file that is too large. */
   advice?: string;
   store: (bytes: Uint8Array) => Promise<void>;
   /** Called with the name that the client gives to the file, if it gives one. */

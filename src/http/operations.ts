@@ -35,7 +35,7 @@ const WRITE_METHODS = ["POST", "PUT", "PATCH", "DELETE"] as const;
 type ReadRoute = `${(typeof READ_METHODS)[number]} /${string}`;
 type WriteRoute = `${(typeof WRITE_METHODS)[number]} /${string}`;
 
-/** What the function of an operation gets of the request, checked by the schemas. */
+/** The parts of the request that the function of an operation gets, checked by the schemas. */
 type Call<Path extends string, Query extends TSchema, Body extends TSchema> = {
   project: Project;
   /** Null for a request with a key. */

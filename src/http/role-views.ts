@@ -1,6 +1,7 @@
 /**
- * What each role sees of the data in records and events. Editors, admins, owners and API keys see
- * everything. Viewers must not see what signs somebody in or resets a password, so for them:
+ * Limits the data in records and events to what each role may see. Editors, admins, owners and API
+ * keys see everything. Viewers must not see tokens that sign a user in or reset a password, so for
+ * them:
  *
  * | data                                         | what viewers see                                 |
  * | -------------------------------------------- | ------------------------------------------------ |

@@ -1,6 +1,7 @@
 /**
- * What a key may do. An operation declares the scopes that may call it (`scopes` of documented.ts); one
- * that declares none needs a key for everything, so a new route is closed to all other keys.
+ * The scopes of keys. An operation declares the scopes that may call it (`scopes` of
+ * documented.ts); one that declares none needs a key for everything, so a new route is closed to
+ * all other keys.
  *
  * | scope      | may call                                                                          |
  * | ---------- | --------------------------------------------------------------------------------- |

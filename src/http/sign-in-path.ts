@@ -18,7 +18,7 @@ export type SignInPath = (
 ) => Promise<string | null>;
 
 export function createSignInPath(deps: {
-  /** Makes a token that signs the developer in; null if the server signs nobody in without a password. */
+  /** Makes a token that signs the developer in; null if every sign-in needs a password. */
   makeToken: (() => Promise<string>) | null;
   localAccess: { isOpen(request: Request, peer: string | null): boolean } | null;
   isSignedIn: (request: Request, peer: string | null) => boolean;

@@ -32,7 +32,7 @@ const SENDING = setOf(`
   substitution summary suppress suppression tag target template text theme throttle timezone title
   to topic track tracking transactional ttl unsubscribe url utm validate validity variable variant
   var version webhook winner wrap`);
-/** Of these, the words that an ordinary extra of a caller may have as well. */
+/** The names of these that ordinary additional data of a caller may have as well. */
 const SENDING_AT_TOP_ONLY = setOf("title meta data");
 
 /** Words about people: their consent, their groups and what happens to them. */

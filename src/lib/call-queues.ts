@@ -33,7 +33,7 @@ type CallQueuesOptions<Receiver extends { projectSeq: number }, Call extends { s
   repeatAfterMs: number;
   /** Queues with calls that are due now or later. */
   findQueues(): number[];
-  /** What `make` needs to know of a queue; null if its calls may not be made now. */
+  /** Returns the receiver of a queue, for `make`; null if its calls may not be made now. */
   findReceiver(queueSeq: number): Receiver | null;
   /** Calls of a queue that are due at `now`, in the order of their due times. */
   findDue(queueSeq: number, now: number, limit: number): Call[];

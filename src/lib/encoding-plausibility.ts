@@ -107,7 +107,7 @@ function isWordOf(word: string, script: Script): boolean {
   }
 }
 
-/** What must stand around a letter, by the letter: before, after. */
+/** Tells whether a letter may stand between the letters before and after it. */
 type Context = (before: string, after: string, rest: string) => boolean;
 const WESTERN_CONTEXTS: Readonly<Record<string, Context>> = {
   ñ: (_, after) => isVowel(after),

@@ -1,4 +1,4 @@
-/** Links without what may sign somebody in. */
+/** Removes from links the parts that may be credentials or tokens. */
 
 import { isSecretName, wordsOfName } from "./secret-names.ts";
 import { isTokenLike } from "./secret-texts.ts";

@@ -92,7 +92,7 @@ const PARTS = setOf(
   "current last next private public ssh db smtp imap ftp wifi wlan",
 );
 
-/** A field with one of these words may hold a link that signs somebody in. */
+/** A field with one of these words may hold a link that signs a user in. */
 const LINKS = setOf("link links url urls uri href");
 const SIGN_IN = setOf("login logon signin sign access auto onboarding anmelde anmeldung connexion");
 

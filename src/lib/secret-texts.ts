@@ -5,7 +5,7 @@ import { hasSecretWord, isSecretName, wordsOfName } from "./secret-names.ts";
 /** The part of a text that is searched for sentences. */
 const LONGEST_SENTENCE = 10_000;
 
-/** What is a secret in any text: signed tokens, keys in PEM, and keys of known services. */
+/** Matches secrets in any text: signed tokens, keys in PEM, and keys of known services. */
 const CREDENTIAL = new RegExp(
   [
     /\beyJ[\w-]{5,}\.[\w-]{2,}\.?[\w-]*/,

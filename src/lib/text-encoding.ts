@@ -289,7 +289,7 @@ function createWordSample() {
 
   return {
     add(bytes: Uint8Array): void {
-      // Of many bytes below 128, only the ends can belong to words with others.
+      // In a long run of bytes below 128, only the ends can belong to words with other bytes.
       if (bytes.byteLength <= 2 * LONGEST_WORD || !isAscii(bytes)) return examine(bytes);
       examine(bytes.subarray(0, LONGEST_WORD));
       end();

@@ -60,7 +60,7 @@ export function createMailCopies(deps: { db: Db; composer: Pick<Composer, "prepa
 
     /**
      * Composes and signs the message of a mail that has its content. Without `isTracked` it has no
-     * tracked links and no pixel, so that whoever reads it is not counted as the recipient.
+     * tracked links and no pixel, so that its reader is not counted as the recipient.
      */
     prepare({ mail }: StoredMail, { isTracked }: { isTracked: boolean }): Promise<Prepared | Busy> {
       const copy: LeasedMail = {

@@ -34,7 +34,7 @@ export type DraftError = {
   code: FieldErrorCode;
 };
 
-/** What could be rendered; null for what has errors. */
+/** The rendered parts; a part that has errors is null. */
 type RenderedDraft = {
   errors: DraftError[];
   subject: string | null;
@@ -45,7 +45,7 @@ type RenderedDraft = {
   source: string | null;
 };
 
-/** What the parts of a draft are rendered with. */
+/** The values with which the parts of a draft are rendered. */
 type Rendering = {
   templates: TemplateCache;
   variables: Variables;

@@ -3,7 +3,7 @@
  * forbids `preconnect`, and a sender would see who opened the mail, and when.
  */
 
-/** What a link may be; browsers prepare or load others, such as `dns-prefetch` and `modulepreload`. */
+/** The types of links that stay; browsers prepare or load others, such as `dns-prefetch`. */
 const HARMLESS = new Set(["stylesheet", "alternate", "canonical", "author", "license"]);
 /** HTML in which no link, refresh or rule of a document connects to another host. */
 export function withoutPreparation(html: string): string {

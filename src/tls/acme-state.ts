@@ -1,7 +1,7 @@
 /**
- * What is stored of the certificate that a CA gives over ACME: the account, the certificate with its
- * private key, and the last failure. It is sealed as a whole, and in the database, so that a backup
- * has it as well.
+ * The stored state of the certificate that a CA issues over ACME: the account, the certificate with
+ * its private key, and the last failure. It is sealed as a whole, and in the database, so that a
+ * backup has it as well.
  */
 
 import { type Static, Type } from "@sinclair/typebox";

@@ -148,7 +148,7 @@ export function createAcme(app: App, use: (certificate: Certificate) => void) {
     /** The certificate of an earlier run; null if there is none. */
     stored: (): Certificate | null => state.certificate,
 
-    /** What the CA reads at the path of a challenge; null for an unknown token. */
+    /** Returns the key authorization of a token (RFC 8555 §8.1); null for an unknown token. */
     keyAuthorization: (token: string): string | null => keyAuthorizations.get(token) ?? null,
 
     async check(): Promise<void> {

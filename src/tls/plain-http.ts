@@ -15,7 +15,7 @@ type PublicUrls = { url: string; trackingUrl: string | null };
 
 type Settings = PublicUrls & {
   address: { host: string; port: number };
-  /** What the CA reads for a token; null for an unknown one. */
+  /** Returns the key authorization of a token (RFC 8555 §8.1); null for an unknown token. */
   keyAuthorization: (token: string) => string | null;
 };
 
@@ -42,7 +42,7 @@ export function servePlainHttp({ address, keyAuthorization, ...urls }: Settings)
   }
 }
 
-/** The Host header only chooses between our own addresses, so that nobody is led elsewhere. */
+/** The Host header only chooses between our own addresses, so that it cannot redirect to another site. */
 function redirected(request: Request, { url, trackingUrl }: PublicUrls): Response {
   if (hasTwoHosts(request) || !URL.canParse(request.url)) {
     return new Response("A request must have exactly one Host header\n", { status: 400 });

@@ -60,7 +60,7 @@ function createServerCertificate(app: App) {
       users.push(use);
     },
 
-    /** What a CA reads at the path of its challenge; null for an unknown token. */
+    /** Returns the key authorization of a token (RFC 8555 §8.1); null for an unknown token. */
     keyAuthorization: (token: string): string | null => acme?.keyAuthorization(token) ?? null,
 
     /** Whether every browser trusts the certificate, because a public CA has given it. */

@@ -1,7 +1,7 @@
 /**
- * What another product exports, before it is imported: people by their address, segments, layouts,
- * templates and sent campaigns, and what is refused or left behind. A person of several files or lists is one person here.
- * Who left in one of them has left.
+ * The data that another product exports, before it is imported: people by their address, segments,
+ * layouts, templates and sent campaigns, and the objects that are refused or left out. A person of
+ * several files or lists is one person here, who has left if they left in one of them.
  */
 
 import { isReserved } from "../../modules/contacts/data.ts";

@@ -1,4 +1,4 @@
-/** What an import does with the objects of one kind, as the table shows it. */
+/** The counts of an import for the objects of one kind, as the table shows them. */
 
 export type ImportCounts = {
   kind: string;
@@ -6,7 +6,7 @@ export type ImportCounts = {
   created: number;
   changed: number;
   unchanged: number;
-  /** Those of the source who want no mail; null where it has no meaning. */
+  /** The number of people of the source who want no mail; null where it has no meaning. */
   out: number | null;
   refused: number;
 };

@@ -1,6 +1,6 @@
 /**
  * The campaigns that the other product has sent, as a record of the past: they never send here. Their
- * content is written in Liquid. Where that is not possible, it is kept as text, because nobody gets it.
+ * content is written in Liquid. Where that is not possible, it is kept as text, because it is never sent.
  */
 
 import { Type } from "@sinclair/typebox";

@@ -5,7 +5,7 @@ import type { Collection } from "./collection.ts";
 import type { HttpClient } from "./http-client.ts";
 import type { SourceFile } from "./source-files.ts";
 
-/** What the caller says about columns and statuses, as in `POST /contacts/import`. */
+/** The meanings of columns and statuses that the caller gives, as in `POST /contacts/import`. */
 export type SourceReading = {
   mapping: Readonly<Record<string, string | null>>;
   statuses: StatusWords;

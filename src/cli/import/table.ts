@@ -23,7 +23,7 @@ type Meaning = StandingColumn | { kind: "email" | "subscribed" | "tags" | "ignor
 
 /** How a product names the columns of its exports, and what they mean here. */
 export type TableDialect = {
-  /** What the name of the file says about its people. */
+  /** The standing of all people in the file, if its name tells one. */
   standing?: Standing;
   /** Columns that are not imported, by their `bareWord`. */
   dropped?: ReadonlySet<string>;

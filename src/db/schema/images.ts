@@ -3,7 +3,7 @@ import { projects } from "./projects.ts";
 
 export const IMAGE_FORMATS = ["png", "jpeg", "gif", "webp"] as const;
 
-/** Images that mails show. Each is stored once in a project, and everybody may read it by its digest. */
+/** Images that mails show. Each is stored once in a project, and is public under its digest. */
 export const images = sqliteTable(
   "images",
   {

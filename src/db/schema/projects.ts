@@ -1,7 +1,7 @@
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const TRACKING_MODES = ["ENABLED", "MARKETING_ONLY", "DISABLED"] as const;
-/** What a secret key may do (http/scopes.ts). An SMTP password has the scope SEND. */
+/** The scopes of secret keys (http/scopes.ts). An SMTP password has the scope SEND. */
 export const KEY_SCOPES = ["EVERYTHING", "SEND", "READ", "CONTACTS"] as const;
 export const KEY_KINDS = ["SECRET", "PUBLIC", "SMTP"] as const;
 

@@ -60,7 +60,7 @@ export const templates = sqliteTable(
 );
 
 /**
- * What a template was at its revisions. The newest one is what the template is now. Changes that one
+ * The versions of a template. The newest one equals the template as it is now. Changes that one
  * author makes within a few minutes are one version, with the revision of the last of them.
  */
 export const templateVersions = sqliteTable(

@@ -162,7 +162,7 @@ export class Gate {
     return speed === countedAs || !this.isUsedUp(speed) ? null : this.#awaitShare(speed);
   }
 
-  /** Those with a slot of the site, and those that soon have one, if it has answered before. */
+  /** The slots of the site, plus the mails that soon get one if the site has answered before. */
   #mostMails(site: Site): number {
     if (!site.hasGoodSession) return site.limit;
     return site.limit + Math.floor((EXPECTED_WAIT_MS * site.limit) / site.paceMs(this.now));

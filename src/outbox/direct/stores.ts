@@ -1,7 +1,7 @@
 /**
- * What direct delivery stores. First the state of sites: a site is loaded for its first mail. Changes are
- * collected and written together every few seconds, and only if they matter for admission, so that
- * mail never waits for a commit of this table. A crash loses the latest changes.
+ * The stores of direct delivery. First the state of sites: a site is loaded for its first mail.
+ * Changes are collected and written together every few seconds, and only if they matter for
+ * admission, so that mail never waits for a commit of this table. A crash loses the latest changes.
  *
  * Then the MTA-STS policies, because a policy applies for its whole max_age, also after a restart and
  * while it cannot be fetched (RFC 8461 §5.1). Policies in use are also in memory.

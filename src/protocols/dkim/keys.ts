@@ -56,7 +56,7 @@ export function readPrivateKey(der: Buffer): KeyObject {
 const SHORTEST_RSA_BITS = 1024;
 const LONGEST_RSA_BITS = 4096;
 
-/** A private key that somebody else has made, with the forms in which a record may publish it. */
+/** An imported private key, with the forms in which a record may publish it. */
 export type ForeignKey = Omit<DkimKeyPair, "publicKey"> & { publicKeys: readonly string[] };
 
 /** Reads a private key in PEM: PKCS #8, or PKCS #1 of RSA. */

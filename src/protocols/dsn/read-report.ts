@@ -18,7 +18,7 @@ type MessageClues = Pick<Complaint, "envelopeId" | "original"> & {
   recipients: readonly string[];
 };
 
-/** What a message reports. It has only plain values, so that a thread can send it. */
+/** The report in a message. It has only plain values, so that a thread can send it. */
 export type Report =
   | { kind: MessageKind; clues: null }
   | {

@@ -1,4 +1,4 @@
-/** What the readers of the formats return. */
+/** The result of reading an image file, the same for all formats. */
 
 /** A file without its metadata. Width and height are those of the largest part, in pixels. */
 export type ImageFile = {

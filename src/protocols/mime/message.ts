@@ -98,7 +98,7 @@ export function recipientFields(
   return { ok: true, lines };
 }
 
-/** To and Cc. There is always somebody in To, because a request must name one. */
+/** To and Cc. To has at least one mailbox, because a request must name one. */
 function visibleFields({ to, cc }: VisibleRecipients): Field {
   const fields = [mailboxesField("To", to), ...(cc.length === 0 ? [] : [mailboxesField("Cc", cc)])];
   const fault = fields.find((field) => field.fault !== null)?.fault ?? null;

@@ -1,6 +1,6 @@
 /**
- * What To and Cc show, if they show more than the recipient of the mail. It is stored as two lines of
- * text, those of To and of Cc, each with mailboxes that commas separate.
+ * The mailboxes in To and Cc, if there are more than the recipient of the mail. They are stored as
+ * two lines of text, those of To and of Cc, each with mailboxes that commas separate.
  */
 
 import { type Mailbox, mailboxText, parseMailbox, splitMailboxes } from "./mailbox.ts";

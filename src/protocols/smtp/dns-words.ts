@@ -1,7 +1,7 @@
 /**
- * What servers say of the DNS, in replies and in reports (docs/delivery.md#W2). The domain of the
- * recipient does not exist, or takes no mail: there is no such recipient. If the DNS gave no answer,
- * or one that cannot be used, nothing is known about the recipient. A text that says both means the
+ * Phrases about the DNS in replies and reports (docs/delivery.md#W2). The domain of the recipient
+ * does not exist, or takes no mail: there is no such recipient. If the DNS gave no answer, or one
+ * that cannot be used, nothing is known about the recipient. A text that says both means the
  * second.
  */
 

@@ -1,6 +1,6 @@
 /**
- * What servers say of a mailbox, in replies and in reports: it is full, or it does not exist. Whether
- * they mean the mailbox of the recipient is decided elsewhere (sender-words.ts).
+ * Phrases about a mailbox in replies and reports: it is full, or it does not exist. Whether they
+ * mean the mailbox of the recipient is decided elsewhere (sender-words.ts).
  */
 
 export const MAILBOX_FULL = anyOf([
@@ -18,7 +18,7 @@ export const MAILBOX_FULL = anyOf([
   /exceeded storage allocation|mail ?box exceeds|(?:mail ?box|storage|disk) (?:size |space |storage )?(?:limit|exceeded)/,
 ]);
 
-/** Words that say of a mailbox that it does not exist, whatever the codes say. */
+/** Phrases that mean that a mailbox does not exist, with any code. */
 export const UNKNOWN_RECIPIENT = anyOf([
   /(?:user|recipient|mail ?box|account|addressee|(?<!\bip |client |host |server )address|alias|local part)\b.{0,40}\b(?:unknown(?! (?:sender|client|helo|host|command|reason|error|network|ip))|not found(?! in (?:\S{1,20} )?(?:white|allow))|not known|(?:does|did) not exist|doesn'?t exist|not exists?|could(?:n'?t| not) be found|no longer (?:exists?|valid|available|in use|active|with|works|employed))/,
   /(?:unknown|no such|non-?existent)[ -]?(?:virtual |local |e-?mail |mail )?(?:user|recipient|mail ?box|account|address|alias|person|local part|or illegal alias)/,

@@ -31,7 +31,7 @@ export type ReplyClass =
   | "infrastructure";
 
 /**
- * Of whom or what a server speaks when it refuses a mail.
+ * The subject of a refusal: the person or thing that the server refuses.
  * - recipient: the mailbox or the domain to which it goes.
  * - message: this message, or nothing that is known more precisely.
  * - sender: the address or the domain of the sender.

@@ -103,7 +103,7 @@ export const REPLY_RULES: readonly ReplyRule[] = [
   },
 
   {
-    // What the account may send in a time, or has paid for; not what the message says of payments.
+    // Rate limits and payments of the account, but not refusals of a message that mentions payments.
     about: "account",
     class: "rate_limited",
     unless: anyOf([
@@ -285,7 +285,7 @@ export const REPLY_RULES: readonly ReplyRule[] = [
   // Before the codes: a server that got no answer from the DNS may reply with the code 5.1.2.
   { about: "site", class: "infrastructure", at: AT_RECIPIENT, text: DNS_FAILURE },
 
-  // What is said of a recipient below, but of the sender.
+  // The texts that concern a recipient in the rules below, in replies that concern the sender.
   ...[UNKNOWN_RECIPIENT, NO_SUCH_DOMAIN, VAGUE_RECIPIENT].map((text) => ({
     about: "sender" as const,
     class: "infrastructure" as const,

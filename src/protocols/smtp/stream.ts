@@ -67,7 +67,7 @@ export type StreamOwner<M extends StreamMail> = {
 
 type Planned<M> = { mail: M; plan: Plan };
 
-/** What the stream waits for: the reply to a command, or to the empty message that ends a refused mail. */
+/** The awaited reply: to a command, or to the empty message that ends a refused mail. */
 const MAIL = 0;
 const RCPT = 1;
 const DATA = 2;

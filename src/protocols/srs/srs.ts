@@ -44,7 +44,7 @@ type Reversed =
   /** form: it is not such an address; signature: it is not ours; expired: it is too old. */
   | { ok: false; reason: "form" | "signature" | "expired" };
 
-/** What the hash covers besides the sender. */
+/** The values that the hash covers in addition to the sender. */
 type Binding = { project: number; host: string; number: string };
 
 /**

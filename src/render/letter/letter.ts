@@ -35,7 +35,7 @@ import { findTokens, markTokens, type Token, type TokenKeys, makeToken } from ".
 import type { TraceEmitter } from "./trace.ts";
 import { markedValue, marksIn, replaceMarks, splitAtMarks, valueMark } from "./values.ts";
 
-/** What the mails of a letter have in common, besides their marked body. */
+/** The parts that the mails of a letter share, other than their marked body. */
 export type LetterMessage = {
   from: MessageInput["from"];
   replyTo: string | null;

@@ -159,7 +159,7 @@ function valueBefore(text: string): string {
 
 const CONDITION = "write {% if a == b and c %}: conditions are joined by and or or";
 
-/** What follows the part of a tag that Liquid reads; null if it reads all. */
+/** Returns the text after the part of a tag that Liquid reads; null if it reads all. */
 export function unreadTag(name: string, args: string): Unread | null {
   const text = args.trim();
   if (text === "" || text.length > MAX_TAG_LENGTH) return null;
@@ -230,7 +230,7 @@ function unreadList(text: string, instead: string): Unread | null {
   return null;
 }
 
-/** What follows `item in items`, which must be modifiers of the loop. */
+/** Finds text after `item in items` that is no modifier of the loop. */
 function unreadLoop(text: string, name: string): Unread | null {
   const plain = withoutStrings(text).replace(/\(([^()]*)\)/, (range) => range.replace(/\s/g, ""));
   const words = plain
