@@ -137,7 +137,7 @@ export function backupModule(app: App): Module {
   };
 }
 
-/** What the doctor needs to know; null if no backups are scheduled. */
+/** Returns the state of the backups for the doctor; null if none are scheduled. */
 export function backupStateOf(
   { backupTo }: App["config"],
   db: Pick<App["db"], "sqlite">,

@@ -31,7 +31,7 @@ export type Module = {
   flush?: (() => Promise<void>) | undefined;
 };
 
-/** What a noun adds to the server. Its functions get the application. */
+/** The parts that a noun adds to the server. Its functions get the application. */
 export type Noun = {
   name: string;
   operations?: Operations;

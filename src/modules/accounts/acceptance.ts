@@ -17,7 +17,7 @@ import type { UserRow } from "./users.ts";
 export type Acceptance = ReturnType<typeof createAcceptance>;
 
 type NewAccount = { token: string; name?: string | undefined; password?: string | undefined };
-/** The browser in which an invitation is accepted; `session` is null if nobody is signed in. */
+/** The browser in which an invitation is accepted; `session` is null if no user is signed in. */
 type Acceptor = { session: KnownSession | null; client: Client };
 
 export function createAcceptance(deps: {

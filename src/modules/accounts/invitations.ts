@@ -4,7 +4,7 @@
  * owner of the address a member. A person without an account chooses a name and a password. The
  * user of an account signs in first, because the admin may know the link as well.
  *
- * An address is invited a few times a day only, so that nobody is flooded with mail.
+ * An address is invited a few times a day only, so that it is not flooded with mail.
  *
  * A link that was sent by mail proves the address. A link that the admin was shown does not: an
  * account that is made with it works in that project only, until its address is proven.

@@ -92,7 +92,7 @@ export function createMemberships({ db, clock }: { db: Db; clock: Pick<Clock, "n
 
     /**
      * Changes the role of a member. Throws 404 if the user is not a member, and 409 LAST_ADMIN if
-     * somebody who is no owner takes the role from the last admin.
+     * a user who is no owner takes the role from the last admin.
      */
     setRole({ projectSeq, userId, by }: MemberChange, role: MemberRole): Change<Member> {
       return () => {

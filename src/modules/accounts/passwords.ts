@@ -21,7 +21,7 @@ const MAX_CONCURRENT = 2;
 const MAX_WAITING = 40;
 
 /**
- * The digest of 32 random bytes that nobody knows, with the cost of all digests. It is verified for
+ * The digest of 32 random bytes that are not stored, with the cost of all digests. It is verified for
  * an unknown address, so that the answer takes as long as for a known one.
  */
 const UNKNOWN_DIGEST =

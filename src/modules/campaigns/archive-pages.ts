@@ -1,10 +1,10 @@
 /**
- * GET  /archive/{projectId}           the campaigns that a project shows to everybody
+ * GET  /archive/{projectId}           the campaigns that a project shows to the public
  * GET  /archive/{projectId}/{slug}    one of them
  *
- * Nobody signs in for these pages. They are rendered without the data of any contact, their links to
- * unsubscribe lead nowhere, and search engines are asked not to list them. A campaign is shown once it
- * is being sent, so that the link in its mails works and nobody sees a draft.
+ * These pages need no sign-in. They are rendered without the data of any contact, their links to
+ * unsubscribe lead nowhere, and search engines are asked not to list them. A campaign is shown once
+ * it is being sent, so that the link in its mails works and drafts stay private.
  */
 
 import { and, desc, eq, isNotNull } from "drizzle-orm";
@@ -129,7 +129,7 @@ function archived({ db }: App, projectSeq: number, slug?: string): CampaignRow[]
 /** The rendered campaigns, the least recently used one first. */
 const cache = perApp(() => new Map<string, { shown: Promise<Shown>; characters: number }>());
 
-/** A campaign as everybody sees it. Many readers of a mail may open its page at the same time. */
+/** A campaign as the public sees it. Many readers of a mail may open its page at the same time. */
 function rendered(app: App, project: Project, campaign: CampaignRow): Promise<Shown> {
   const cached = cache(app);
   const { seq, revision, messageSeq, archiveSlug } = campaign;

@@ -31,7 +31,7 @@ type CampaignAudience = {
   audienceFilter: unknown;
 };
 
-/** The audience of a draft for which nobody has chosen one: a segment that is not named yet. */
+/** The audience of a draft until one is chosen: a segment that is not named yet. */
 export const NO_AUDIENCE = {
   audienceType: "SEGMENT",
   segmentSeq: null,

@@ -1,4 +1,4 @@
-/** What campaigns tell: the operator in the log, and the dashboard by announcements. */
+/** Writes to the log about campaigns, and announces their changes to the dashboard. */
 
 import type { App } from "../../core/app.ts";
 import { statement } from "../../db/statement.ts";

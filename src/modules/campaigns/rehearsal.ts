@@ -126,7 +126,7 @@ export function createRehearsal(app: App) {
     }
   }
 
-  /** Throws 422 for an incomplete campaign, and 409 for one that nobody would get. */
+  /** Throws 422 for an incomplete campaign, and 409 for one without recipients. */
   return async (
     project: Project,
     campaign: CampaignRow,

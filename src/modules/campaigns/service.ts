@@ -253,7 +253,7 @@ function isOnlyArchive(patch: CampaignPatch): boolean {
 }
 
 /**
- * Only an admin may send a notice to all contacts, so nobody else may change one that is scheduled, or
+ * Only an admin may send a notice to all contacts, so no other role may change one that is scheduled, or
  * make a notice of a scheduled campaign.
  */
 function requireMayEdit(

@@ -210,7 +210,7 @@ export async function contactsAmong(
   return found;
 }
 
-/** Longest time for counting the contacts of a job, which nobody waits for. */
+/** Longest time for counting the contacts of a job, which no request waits for. */
 export const JOB_COUNT_MS = 5 * 60_000;
 
 export async function countContacts(

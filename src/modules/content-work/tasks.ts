@@ -87,7 +87,7 @@ export type DraftMail = {
   recipient: RequestMails["recipients"][number];
 };
 
-/** What a message has besides its subject and its body. */
+/** The fields of a message other than its subject and its body. */
 export type DraftEnvelope = { from: Mailbox; at: number };
 
 /** The rendered draft; null for what has errors. `checks` is null if it has any, or was not asked for. */

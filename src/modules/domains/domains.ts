@@ -32,12 +32,12 @@ import {
 
 export type DomainRow = typeof domains.$inferSelect;
 
-/** What the functions of domains need; a command has it without an App (cli/store.ts). */
+/** The dependencies of the functions of domains; a command has them without an App (cli/store.ts). */
 export type DomainStore = Pick<
   App,
   "config" | "db" | "clock" | "secret" | "makeDkimKeys" | "references"
 > & {
-  /** What the records depend on, as the server has stored it; without it, that of `config`. */
+  /** The stored settings that the records depend on; by default those of `config`. */
   installation?: Installation;
 };
 

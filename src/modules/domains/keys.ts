@@ -36,7 +36,7 @@ export async function makeKeys({
   }));
 }
 
-/** Seals a key that somebody else has made, as those of this server. */
+/** Seals an imported key in the same way as keys that this server has made. */
 export function sealKey(
   { secret }: Pick<App, "secret">,
   { privateKey, ...key }: PublicKey & { privateKey: Buffer },

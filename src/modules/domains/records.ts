@@ -97,7 +97,7 @@ export function keepsReturnPath({ mode, relayHost }: Installation): boolean {
   return mode === "direct" || (relayHost !== null && keepsMailFrom(relayHost));
 }
 
-/** What to do at a known relay that signs in our place; empty for others. */
+/** Returns the advice for a known relay that signs in our place; empty for other relays. */
 function relayNote({ mode, relayHost }: Installation): string {
   const known = mode === "relay" ? findKnownRelay(relayHost ?? "") : null;
   const why = known === null ? null : whyUnsigned(known);

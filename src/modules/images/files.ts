@@ -1,6 +1,6 @@
 /**
  * POST /images          upload an image: as it is, or as a form
- * GET  /i/{file}        read an image, for everybody
+ * GET  /i/{file}        read an image, without authentication
  */
 
 import { Type } from "@sinclair/typebox";

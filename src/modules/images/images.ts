@@ -202,7 +202,7 @@ function deleteImage(app: App, { seq, digest }: ImageRow): void {
   app.writer.afterCommit(() => forgetServed(app, digest));
 }
 
-/** `GET /i/{file}` serves these bytes to everybody. */
+/** `GET /i/{file}` serves these bytes without authentication. */
 type Served = { format: ImageRow["format"]; bytes: Uint8Array };
 
 // Every program of a recipient that shows the mail may run it.

@@ -17,7 +17,7 @@ const MAX_PIXELS = 40_000_000;
 /** Screens with a high density show two pixels for one. */
 const DENSITY = 2;
 const QUALITY = 85;
-/** Width of a decoded image that nobody needs, in pixels. */
+/** Width in pixels of the output of a trial decoding, which is discarded. */
 const PROBE_WIDTH = 16;
 /** Images that wait to be decoded, of all projects and of one; each may take some seconds. */
 const MAX_WAITING = 20;

@@ -68,7 +68,7 @@ export function receivedMailRoutes(deps: {
     return { id, receivedAt, size, sender, ...content, inReplyTo: emailId, contactId, attachments };
   }
 
-  /** What a frame shows of the message. Throws 409 if it cannot be parsed. */
+  /** Returns the page that a frame shows of the message. Throws 409 if the message cannot be parsed. */
   async function preview(projectSeq: number, id: string, query: PreviewQuery): Promise<Response> {
     const raw = rows.raw(find(projectSeq, id).seq);
     const sender = senderOfProject(projectSeq);

@@ -20,7 +20,7 @@ export function findRepliedMail(
 ): ReportedMail | null {
   for (const messageId of repliesTo) {
     const first = findByOwnId(app, messageId);
-    // Who replies to one of several copies is the recipient of that copy.
+    // A reply to one of several copies comes from the recipient of that copy.
     const groupId = first?.groupId ?? null;
     const copy = groupId === null ? null : findCopyTo(app, groupId, from ?? "");
     const own = copy ?? first;

@@ -20,7 +20,7 @@ type FinishedMail = {
 /** A mail that was forwarded, and how many bounces of it came back. */
 type ForwardedMail = { emailSeq: number; bounces: number };
 
-/** What is needed to remove a mail with the texts in its event. */
+/** The fields that the removal of a mail and of the texts in its event needs. */
 export type RemovableMail = { seq: number; id: string; projectSeq: number; receivedAt: number };
 
 type Finished = Omit<FinishedMail, "content"> & { content: string; seq: number; id: string };

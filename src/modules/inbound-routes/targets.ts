@@ -55,7 +55,7 @@ export function createTargets(deps: {
     if (projectSeq === null) return null;
     const reversed = reverseSender(key, address, { project: projectSeq, at: clock.now() });
     if (!reversed.ok) return null;
-    // Who had one forwarded mail in hand could otherwise send any number of messages through it.
+    // Otherwise a person with one forwarded mail could send any number of messages to its sender address.
     const forwarded = rows.findForwarded(projectSeq, reversed.number);
     if (forwarded === null || forwarded.bounces >= MAX_BOUNCES) return null;
     // The local part keeps its case, which its server may distinguish.

@@ -5,7 +5,7 @@
  * others. Pinned messages stay, except in a removed inbox. It works in small steps, so that incoming
  * messages are not delayed.
  *
- * An inbox that nobody reads has up to 50 messages beyond its number, because it costs less to remove
+ * An inbox that is not read has up to 50 messages beyond its number, because it costs less to remove
  * many together. A read first removes them, and while inboxes are read, the transactions that add
  * messages remove as many.
  */
@@ -66,7 +66,7 @@ function createInboxRetention(app: App) {
     `SELECT ${columns} FROM inbox_messages WHERE inbox_seq = +? ORDER BY seq LIMIT +?`,
   );
   const isPrompt = limits.messages > 0 && limits.messages <= MAX_PROMPT_NUMBER;
-  /** Most messages beyond its number of an inbox that nobody reads. */
+  /** Most messages beyond its number that an inbox keeps while it is not read. */
   const maxExcess = Math.min(STEP_MESSAGES, Math.floor(limits.messages / 10));
   /** At least the messages beyond its number of each inbox that has some. */
   const beyond = new Map<number, number>();

@@ -8,7 +8,7 @@ import { perApp } from "../../lib/per-app.ts";
 
 const FIELD = "filter";
 
-/** What bulk actions and exports need of segments. */
+/** The functions of segments that bulk actions and exports use. */
 export const filterAudience = perApp((app: App) => createFilterAudience(segmentService(app)));
 
 function createFilterAudience({

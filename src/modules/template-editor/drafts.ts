@@ -86,7 +86,7 @@ export const draftNoun: Noun = {
       answer: Envelope(EmailChecks),
       run(app, { project, role, body, query, request, allowIdle }) {
         const isLinked = query.links === "true";
-        // The addresses of a draft may be any, unlike those of a mail that somebody has sent.
+        // A draft may have any addresses, unlike a mail that was sent.
         if (isLinked && !includesRole(role, "EDITOR")) throw linksRefused();
         if (isLinked) allowIdle();
         const { signal } = request;

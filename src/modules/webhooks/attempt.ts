@@ -16,7 +16,7 @@ import type { CachedWebhook } from "./webhooks.ts";
 import type { App } from "../../core/app.ts";
 import { statement } from "../../db/statement.ts";
 
-/** What the requests of a webhook depend on. */
+/** The fields of a webhook that its requests depend on. */
 type Receiver = Pick<CachedWebhook, "seq" | "projectSeq" | "url" | "shape">;
 
 /** A message to one webhook. `id` is its `webhook-id`, the same in every try. */

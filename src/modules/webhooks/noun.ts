@@ -1,4 +1,4 @@
-/** What webhooks add to the server, and which events of other nouns they hear. */
+/** The routes, workers and event handlers that webhooks add to the server. */
 
 import { eventsOfContact } from "../../events/contact-events.ts";
 import { operationRoutes } from "../../http/operations.ts";

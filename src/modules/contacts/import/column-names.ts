@@ -191,7 +191,7 @@ const OTHER_SUBJECTS = new Set(
   заказ заказа заказы оплата оплаты счет доставка 注文 支払 配送 订单 支付 주문 결제
 `),
 );
-/** What a person agrees to beside mail: a photo consent says nothing about mail. */
+/** Subjects of consent other than mail: a consent to photos says nothing about mail. */
 const OTHER_CONSENTS = new Set(
   wordsOf(`
   photo photos photograph photography photographs picture pictures image images video videos film filming media
@@ -262,7 +262,7 @@ const NEEDS_MORE = new Set(
 );
 const LEAVING_SET = new Set(LEAVING_IN_NAMES.filter((word) => !NEEDS_MORE.has(word)));
 
-/** What a name says about its column; nothing of the file is known. */
+/** Returns the meaning of a column by its name alone; nothing else of the file is known. */
 export function readColumnName(name: string): ColumnName {
   const bare = bareWord(name);
   const words = wordsOfName(name);

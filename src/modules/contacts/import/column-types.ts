@@ -7,7 +7,7 @@
 
 import { readDecimal, readLocalDate, isExactNumber, isFlag, isUnclearNumber } from "./cells.ts";
 
-/** What a mapping or a header may say about a column. */
+/** The types that a mapping or a header may name for a column. */
 export const NAMED_TYPES = ["text", "number", "date"] as const;
 export type NamedType = (typeof NAMED_TYPES)[number];
 
@@ -23,7 +23,7 @@ export const COLUMN_TYPES = [
 ] as const;
 export type ColumnType = (typeof COLUMN_TYPES)[number];
 
-/** What the cells look like. `date` alone: the day or the month may be first. */
+/** The kinds of values that cells seem to have. In a plain `date`, the day or the month may be first. */
 export const GUESSES = ["number", "number-comma", "date", "date-dmy", "date-mdy", "mixed"] as const;
 type Guess = (typeof GUESSES)[number];
 

@@ -20,7 +20,7 @@ import { createStandingWatch } from "./watch.ts";
 
 export type FileFormat = RowFormat & {
   header: readonly string[];
-  /** Columns whose meaning nobody gave; one that seems to say who left has the file refused. */
+  /** Columns without a given meaning. The file is refused if one of them seems to say who left. */
   watched: readonly number[];
 };
 

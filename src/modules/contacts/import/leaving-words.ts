@@ -236,7 +236,7 @@ const wordsIn = (text: string): string[] =>
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== "");
 
-/** What was done or happened: `Not Contacted` and `No activity` say nothing about what a person wants. */
+/** Words for past activity: `Not Contacted` and `No activity` do not say whether a person wants mail. */
 const DONE = /^(?:contacted|e?mailed|activit(?:y|ies))$/;
 
 /** True for words such as `not confirmed`, `kein Newsletter` and `pas abonné`. */

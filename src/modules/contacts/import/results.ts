@@ -1,4 +1,4 @@
-/** What the rows of an import did, or would do: the counts and the faults. */
+/** The results of an import or of its trial: the counts of rows and the faults. */
 
 import type { RowFault } from "./faults.ts";
 import type { ImportJob } from "./model.ts";

@@ -24,7 +24,7 @@ export type ImportRow =
       kind: "row";
       line: number;
       email: string;
-      /** What the row says about the person; null if it says nothing. */
+      /** The standing of the person by this row; null if the row has none. */
       standing: Standing | null;
       /** A JSON object as text, which takes less memory than an object while a batch is held. */
       data: string;

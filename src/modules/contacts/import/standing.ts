@@ -1,8 +1,9 @@
 /**
- * What a file says about whether a person wants mail. Other mail services export it as a status
+ * Reads from a file whether a person wants mail. Other mail services export it as a status
  * (`blocklisted`, `Cleaned`), as a flag (`unsubscribed`) or as a time (`UNSUB_TIME`). The words are
  * those of Mailchimp, listmonk, Brevo, SendGrid, Mailgun, Postmark, Amazon SES, Resend, Plunk, Kit,
- * Klaviyo, MailPoet, Buttondown and ActiveCampaign. A word that is not in the table is never guessed.
+ * Klaviyo, MailPoet, Buttondown and ActiveCampaign. A word that is not in the table is never
+ * guessed.
  */
 
 import { bareWord, isNo, isTime, isYes } from "./leaving-words.ts";

@@ -146,7 +146,7 @@ const isSpokenYes = (cell: string): boolean => isYes(cell) && cell.trim().length
 const hasLeft = (columns: readonly Column[], cells: readonly string[], words: StatusWords) =>
   standingsIn(columns, cells, words).some((standing) => standing !== "SUBSCRIBED");
 
-/** What the columns with a known meaning say in this row about the person. */
+/** Returns the standings of the person that the columns with a known meaning have in this row. */
 function standingsIn(
   columns: readonly Column[],
   cells: readonly string[],

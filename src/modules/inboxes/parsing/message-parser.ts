@@ -72,7 +72,7 @@ const LF = 0x0a;
 const DELIMITER_BYTES = 64 * 1024;
 /** Outer multiparts whose delimiters are looked for. */
 const MAX_OUTER = 20;
-/** What may be meant as a header field. HTML is not: its colons are those of URLs and styles. */
+/** Matches a possible header field. HTML is excluded: its colons are those of URLs and styles. */
 const FIELD = /^[^:<]{0,200}:/;
 /** Longest beginning of a line in which the name of a field is looked for. */
 const FIELD_BYTES = 300;

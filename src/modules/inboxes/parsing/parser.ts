@@ -217,7 +217,7 @@ export function createParser(deps: { clock: Clock; log: Log }) {
       return detail;
     },
 
-    /** What the message reports about mail that we sent; null if it cannot be read. */
+    /** Reads the report of the message about mail that we sent; null if it cannot be read. */
     async report(raw: Uint8Array, sender: string): Promise<Report | null> {
       try {
         return (await run(sender, { kind: "report", raw })).report ?? null;

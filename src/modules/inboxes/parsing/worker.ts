@@ -3,7 +3,7 @@
  *
  * Its memory is freed early, because the engine counts buffers and strings late: the buffer of a
  * task after the task, the rest by the garbage collector after a number of bytes. On this thread,
- * the few milliseconds of a collection delay nobody.
+ * the few milliseconds of a collection delay no request.
  */
 
 import { parentPort } from "node:worker_threads";

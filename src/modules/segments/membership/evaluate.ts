@@ -152,7 +152,7 @@ export function createEvaluator(deps: { app: App; audiences: Audiences; memberRo
   };
 }
 
-/** Those of the contacts that must enter the segment or leave it. */
+/** Returns the contacts that must enter the segment or leave it. */
 async function readDifference(
   { reader }: App,
   segmentSeq: number,
