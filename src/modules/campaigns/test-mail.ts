@@ -60,7 +60,7 @@ function createTestMails(app: App) {
       requireAllowed(project.seq, address);
       const emailId = newId(clock.now());
       const find = () => contacts.findByEmail(project.seq, address);
-      // The mail and its links belong to the contact with the address, even if it shows the data of another contact.
+      // The mail and its links belong to the contact with the address, also with the data of another.
       const contact = find();
       const shown = contactId === null ? contact : findNamed(project.seq, contactId);
       const data = shown === null ? {} : parseData(shown.data);

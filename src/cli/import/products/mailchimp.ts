@@ -22,7 +22,10 @@ const REPORTS =
 const TEMPLATES = /(?:^|\/)templates?\//i;
 const HTML_FILE = /[^/]\.html?$/i;
 
-/** Internal numbers of Mailchimp, and reasons for leaving. The times of joining and confirmation are kept. */
+/**
+ * Internal numbers of Mailchimp, and reasons for leaving. The times of joining and confirmation are
+ * kept.
+ */
 const DROPPED = new Set(
   `leid euid gmtoff dstoff unsubcampaigntitle unsubcampaignid unsubreason unsubreasonother
    cleancampaigntitle cleancampaignid`.split(/\s+/),
