@@ -34,6 +34,16 @@ export function linkedAttachment(app: App, mail: Omit<FileName, "partId">, part:
   };
 }
 
+/** The part with an id. Throws 404 if there is none. */
+export function requirePart<Part extends { partId: string }>(
+  parts: readonly Part[],
+  partId: string,
+): Part {
+  const part = parts.find((each) => each.partId === partId);
+  if (part === undefined) throw noAttachment();
+  return part;
+}
+
 export function noAttachment(): AppError {
   return new AppError(404, "PART_NOT_FOUND", "The mail has no such attachment.", {
     suggestion: "Use the id of one of the mail's attachments.",

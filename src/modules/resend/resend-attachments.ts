@@ -8,8 +8,7 @@
 import type { App } from "../../core/app.ts";
 import { partHeaders } from "../../http/content-headers.ts";
 import { emailService } from "../emails/emails.ts";
-import type { OpenedMail } from "../emails/content/contents.ts";
-import { linkedAttachment, noAttachment } from "./attachments.ts";
+import { linkedAttachment, noAttachment, requirePart } from "./attachments.ts";
 import { type ResendCall, resendRoute, type ResendRoute } from "./call.ts";
 import type { Download, FileName } from "./download-links.ts";
 import { pageOf, ResendPageQuery } from "./pages.ts";
@@ -27,7 +26,8 @@ export const resendAttachmentRoutes: readonly ResendRoute[] = [
     },
   ),
   resendRoute("GET /emails/:id/attachments/:attachment", { role: "EDITOR" }, async (app, call) => {
-    const part = requirePart(await open(app, sentMail(call)), call.params["attachment"] ?? "");
+    const { parts } = await open(app, sentMail(call));
+    const part = requirePart(parts, call.params["attachment"] ?? "");
     return { object: "attachment", ...linkedAttachment(app, sentMail(call), part) };
   }),
 ];
@@ -41,16 +41,10 @@ function open(app: App, { projectSeq, mailId }: Pick<FileName, "projectSeq" | "m
   return contents.read(contents.find(projectSeq, mailId));
 }
 
-function requirePart({ parts }: OpenedMail, partId: string) {
-  const part = parts.find((each) => each.partId === partId);
-  if (part === undefined) throw noAttachment();
-  return part;
-}
-
 /** A file of a mail that was sent. Throws 404 if its content was removed meanwhile. */
 export async function sentFile(app: App, file: FileName): Promise<Download> {
   const opened = await open(app, file);
-  const part = requirePart(opened, file.partId ?? "");
+  const part = requirePart(opened.parts, file.partId ?? "");
   const bytes = await emailService(app).contents.part(opened, part.partId);
   if (bytes === null) throw noAttachment();
   return { bytes, headers: partHeaders(part) };

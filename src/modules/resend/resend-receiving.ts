@@ -20,7 +20,7 @@ import { receivedRows } from "../inbound-routes/inbound-routes.ts";
 import { inlineImages } from "../inbound-routes/inline-images.ts";
 import { receivedContent, type ReceivedRow } from "../inbound-routes/record.ts";
 import { mailParser } from "../inboxes/parsing/parser.ts";
-import { linkedAttachment, noAttachment } from "./attachments.ts";
+import { linkedAttachment, noAttachment, requirePart } from "./attachments.ts";
 import { type ResendCall, resendRoute, type ResendRoute } from "./call.ts";
 import { type Download, downloadLink, type FileName } from "./download-links.ts";
 import { pageOf, resendPage, ResendPageQuery } from "./pages.ts";
@@ -46,12 +46,13 @@ export const resendReceivingRoutes: readonly ResendRoute[] = [
     "GET /emails/receiving/:id",
     { role: "EDITOR", query: MailQuery },
     async (app, call) => {
-      const row = requireMail(app, call);
+      const mail = receivedMail(call);
+      const row = requireMail(app, mail);
       const content = await contentOf(app, call.project.seq, {
         row,
         hasImages: call.query.html_format !== "cid",
       });
-      const raw = downloadLink(app, { ...fileOf(call, row.id), partId: null });
+      const raw = downloadLink(app, { ...mail, partId: null });
       return { object: "email", ...shownReceived(row), ...content, raw };
     },
   ),
@@ -59,9 +60,10 @@ export const resendReceivingRoutes: readonly ResendRoute[] = [
     "GET /emails/receiving/:id/attachments",
     { role: "EDITOR", query: ResendPageQuery },
     (app, call) => {
-      const { id, parts } = partsOf(app, call);
+      const mail = receivedMail(call);
+      const { parts } = receivedContent(requireMail(app, mail));
       return pageOf(
-        parts.map((part) => linkedAttachment(app, fileOf(call, id), part)),
+        parts.map((part) => linkedAttachment(app, mail, part)),
         call.query,
       );
     },
@@ -70,28 +72,24 @@ export const resendReceivingRoutes: readonly ResendRoute[] = [
     "GET /emails/receiving/:id/attachments/:attachment",
     { role: "EDITOR" },
     (app, call) => {
-      const { id, parts } = partsOf(app, call);
-      const part = parts.find(({ partId }) => partId === call.params["attachment"]);
-      if (part === undefined) throw noAttachment();
-      return { object: "attachment", ...linkedAttachment(app, fileOf(call, id), part) };
+      const mail = receivedMail(call);
+      const { parts } = receivedContent(requireMail(app, mail));
+      const part = requirePart(parts, call.params["attachment"] ?? "");
+      return { object: "attachment", ...linkedAttachment(app, mail, part) };
     },
   ),
 ];
 
-type Asked = Pick<ResendCall, "project" | "params">;
+const receivedMail = ({ project, params }: Pick<ResendCall, "project" | "params">) =>
+  ({ mail: "received", projectSeq: project.seq, mailId: params["id"] ?? "" }) as const;
 
-function requireMail(app: App, { project, params }: Asked): ReceivedRow {
-  const row = receivedRows(app).byId(project.seq, params["id"] ?? "");
+function requireMail(
+  app: App,
+  { projectSeq, mailId }: Pick<FileName, "projectSeq" | "mailId">,
+): ReceivedRow {
+  const row = receivedRows(app).byId(projectSeq, mailId);
   if (row === null) throw notFound("RECEIVED_MAIL");
   return row;
-}
-
-const fileOf = ({ project }: Asked, mailId: string) =>
-  ({ mail: "received", projectSeq: project.seq, mailId }) as const;
-
-function partsOf(app: App, call: Asked) {
-  const row = requireMail(app, call);
-  return { id: row.id, parts: receivedContent(row).parts };
 }
 
 /** The texts and the header of a message; null if it cannot be parsed. */
@@ -121,12 +119,9 @@ function firstValues(headers: readonly { name: string; value: string }[]): Recor
 }
 
 /** The message, or a file in it. Throws 404 if the mail was removed meanwhile. */
-export async function receivedFile(
-  app: App,
-  { projectSeq, mailId, partId }: FileName,
-): Promise<Download> {
-  const row = receivedRows(app).byId(projectSeq, mailId);
-  if (row === null) throw notFound("RECEIVED_MAIL");
+export async function receivedFile(app: App, file: FileName): Promise<Download> {
+  const { projectSeq, mailId, partId } = file;
+  const row = requireMail(app, file);
   const raw = receivedRows(app).raw(row.seq);
   if (partId === null) {
     return { bytes: raw, headers: contentHeaders("message/rfc822", `${mailId}.eml`) };

@@ -60,7 +60,7 @@ export const NO_OTHER_FIELDS = { additionalProperties: false } as const;
 export const nullable = <T extends TSchema>(type: T) =>
   Type.Optional(Type.Union([type, Type.Null()]));
 
-/** Greatest length of a text in which the data of a recipient replaced words. */
+/** Greatest number of characters that the replacement of words may give to a text. */
 export const MAX_SUBSTITUTED_CHARACTERS = 36 * 1024 * 1024;
 
 /** Greatest number of values in the JSON of a body. */
