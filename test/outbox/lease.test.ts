@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLeaseQueue, type LeaseQueue } from "../../src/outbox/lane/queue.ts";
+import { threadCpuMs } from "../../src/lib/thread-cpu.ts";
 import type { Busy } from "../../src/outbox/outcome.ts";
 import { openOutbox, planOf } from "../support/outbox.ts";
 
@@ -38,6 +39,17 @@ describe("leasing", () => {
     expect(leased(queue, 1, NOW).map(({ seq }) => seq)).toEqual([middle]);
     expect(leased(queue, 2, NOW).map(({ seq }) => seq)).toEqual([late, early]);
     expect(leased(queue, 1, NOW)).toEqual([]);
+  });
+
+  test("takes little time if many projects have later mail only", () => {
+    const { outbox, queue } = queued();
+    outbox.db.sqlite.transaction(() => {
+      for (let project = 1; project <= 2_000; project++) outbox.add({ project, nextAt: NOW + 1 });
+    })();
+    leased(queue, 16, NOW);
+    const beganMs = threadCpuMs();
+    expect(leased(queue, 16, NOW)).toEqual([]);
+    expect(threadCpuMs() - beganMs).toBeLessThan(100);
   });
 
   test("leases at most `limit` mails", () => {

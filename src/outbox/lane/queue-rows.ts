@@ -1,6 +1,6 @@
 /**
  * SQL of the queue as a whole: which projects, campaigns and wait lists have mail, when it is due,
- * and the changes of all mails at once. lease-rows.ts explains the plus signs.
+ * and the changes of all mails at once. rows.ts explains the plus signs.
  */
 
 import type { Db } from "../../db/open.ts";

@@ -132,7 +132,7 @@ export function createLeaseQueue(
     const campaigns = findSending();
     const allowed = campaigns.filter((campaign) => rates.allowsAt(campaign) <= now);
     try {
-      const urgent = lists.flatMap(flowsOfProjects);
+      const urgent = [...polled.flatMap(flowsOfProjects), ...dueFlowsOfProjects(now)];
       leaseInOrder(urgent, nextTransactional, scan);
       scan.limit = Math.max(scan.leases.length, limit - reserved);
       const others = isOver(scan) ? [] : lists.flatMap((list) => flowsOfCampaigns(list, allowed));
@@ -173,6 +173,17 @@ export function createLeaseQueue(
       flows.push({ levels, waitList, key, kind: "transactional", rate: null, found: [] });
     }
     return flows;
+  }
+
+  /** Those outside of the wait lists whose first mail is due: many projects may have later mail only. */
+  function dueFlowsOfProjects(now: number): Flow[] {
+    return flowsOfProjects(NO_WAIT_LIST).filter(
+      ({ key }) => (dueInProject(key) ?? Infinity) <= now,
+    );
+  }
+
+  function dueInProject(key: number): number | null {
+    return rows.dueInProject.get({ line: NO_WAIT_LIST, key })?.at ?? null;
   }
 
   function flowsOfCampaigns(waitList: string, campaigns: readonly Campaign[]): Flow[] {
@@ -293,9 +304,7 @@ export function createLeaseQueue(
   }
 
   function transactionalDueAt(): number[] {
-    return flowsOfProjects(NO_WAIT_LIST).flatMap(
-      ({ key }) => rows.dueInProject.get({ line: NO_WAIT_LIST, key })?.at ?? [],
-    );
+    return flowsOfProjects(NO_WAIT_LIST).flatMap(({ key }) => dueInProject(key) ?? []);
   }
 
   function othersDueAt(): number[] {
