@@ -33,3 +33,23 @@ test("the reserve for transactional mail stays free if mails no longer leave fas
   leased.add({ leasedMs: 0, hasBegun: false, isUrgent: true, waitsFor: "turn" });
   expect(capacity.of(leased).free).toBe(0);
 });
+
+test("mails with a long text of their own are leased in smaller numbers, as those with a long body", () => {
+  const freeAfter = (mail: { html: string; text: string | null }) => {
+    const capacity = createCapacity(manualClock(), {
+      ratePerSecond: 0,
+      maxUnderWay: 20,
+      mostUsual: 10,
+    });
+    for (let i = 0; i < 32; i++) capacity.noteDeparture();
+    capacity.noteLease({ ...mail, attachments: [], submitted: null });
+    return capacity.of(new Set()).free;
+  };
+  const long = "x".repeat(1024 * 1024);
+  const [ofText, ofBody] = [
+    freeAfter({ html: "", text: long }),
+    freeAfter({ html: long, text: null }),
+  ];
+  expect(ofText).toBe(ofBody);
+  expect(ofText).toBeLessThan(freeAfter({ html: "", text: "short" }));
+});

@@ -122,8 +122,13 @@ export function createCapacity(clock: Clock, options: CapacityOptions) {
       return { free, reserved, isWorth, moreInMs: fewerInMs };
     },
 
-    noteLease({ html, attachments, submitted }: LeasedMail): void {
-      const own = 3 * html.length + 2 * (submitted?.byteLength ?? 0);
+    noteLease({
+      html,
+      text,
+      attachments,
+      submitted,
+    }: Pick<LeasedMail, "html" | "text" | "attachments" | "submitted">): void {
+      const own = 3 * (html.length + (text?.length ?? 0)) + 2 * (submitted?.byteLength ?? 0);
       const bytes = attachments.reduce((sum, { content }) => sum + 3 * content.byteLength, own);
       typicalBytes += (bytes > typicalBytes ? 1 : SMALLER_WEIGHT) * (bytes - typicalBytes);
     },
