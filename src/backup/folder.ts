@@ -13,6 +13,8 @@ import type { Manifest } from "./manifest.ts";
 
 const ID_CHARACTERS = 8;
 const PARTIAL = ".partial";
+/** What follows the prefix in the name of a complete backup. */
+const TIME = /^(\d{4})(\d\d)(\d\dT\d\d)(\d\d)(\d\dZ)$/;
 
 /** The beginning of the names of an installation's backups. */
 export function prefixOf(secret: string): string {
@@ -72,17 +74,15 @@ export function removeOldBackups(folder: string, prefix: string, keep: number): 
   return old;
 }
 
-/** The time in a name, such as 20261127T160930Z, in milliseconds; 0 if the name was changed. */
+/** The time in a name, such as 20261127T160930Z, in milliseconds; 0 if there is no such time. */
 function timeOf(name: string, prefix: string): number {
-  const text = name.slice(prefix.length);
-  const iso = text.replace(/^(....)(..)(..T..)(..)(..Z)$/, "$1-$2-$3:$4:$5");
-  return Date.parse(iso) || 0;
+  return Date.parse(name.slice(prefix.length).replace(TIME, "$1-$2-$3:$4:$5")) || 0;
 }
 
-/** The time is a part of the name. */
+/** The newest first. A folder that somebody has renamed is left alone. */
 function completeNames(folder: string, prefix: string): string[] {
   return namesIn(folder, prefix)
-    .filter((name) => !name.endsWith(PARTIAL))
+    .filter((name) => TIME.test(name.slice(prefix.length)))
     .toSorted()
     .toReversed();
 }

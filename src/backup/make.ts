@@ -109,9 +109,11 @@ function clearWork(path: string): void {
   rmSync(copyOf(path), { recursive: true, force: true });
 }
 
-/** The database is copied once at a time beside the data, and at most once into the folder. */
+/** There is at most one copy of the database at a time beside the data, and one in the folder. */
 function requireSpace({ path, databaseFile }: DataFolder, folder: string): void {
-  const needed = statSync(databaseFile).size + SPARE_BYTES;
+  const copyBytes = sizeOf(databaseFile) + sizeOf(`${databaseFile}-wal`);
+  const isOneDisk = statSync(path).dev === statSync(folder).dev;
+  const needed = (isOneDisk ? 2 : 1) * copyBytes + SPARE_BYTES;
   for (const place of [path, folder]) {
     const free = freeBytes(place);
     if (free !== null && free < needed) {
@@ -122,6 +124,8 @@ function requireSpace({ path, databaseFile }: DataFolder, folder: string): void 
     }
   }
 }
+
+const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
 async function writeVerified(options: BackupOptions, partial: string): Promise<Manifest> {
   const { data, recipient, now, onPhase } = options;

@@ -127,7 +127,8 @@ describe("making one", () => {
       .slice(made.lastIndexOf("/") + 1)
       .split("-", 2)
       .join("-");
-    const strange = ["mailstead-00000000-20200101T000000Z.partial", "notes"];
+    const renamed = `${prefix}-before-upgrade`;
+    const strange = ["mailstead-00000000-20200101T000000Z.partial", "notes", renamed];
     for (const name of [`${prefix}-20200101T000000Z.partial`, ...strange])
       mkdirSync(join(backups, name));
     mkdirSync(join(data, "backup", "work"));
