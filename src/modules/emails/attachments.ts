@@ -13,7 +13,8 @@ import { displayName } from "../../protocols/mime/mailbox.ts";
 import type { SendInput } from "./model.ts";
 
 /** Limit on the decoded size of all attachments of a mail together (docs/specification.md#s8). */
-export const MAX_ATTACHMENTS_BYTES = 10 * 1024 * 1024;
+const MIB = 1024 * 1024;
+export const MAX_ATTACHMENTS_BYTES = 10 * MIB;
 /** Time after which no further file of a mail is fetched. Each takes at most ten seconds. */
 const FETCH_MS = 15_000;
 
@@ -42,7 +43,7 @@ export async function readAttachments(
     const bytes = await fetchFile(app, { url, field, maxBytes: left });
     left -= bytes.byteLength;
     copied.bytes += bytes.byteLength;
-    if (copied.bytes > COPIES_BYTES) throw tooMuch(field);
+    if (copied.bytes > COPIES_BYTES) throw tooMuch(field, COPIES_BYTES);
     return bytes;
   }
 
@@ -83,8 +84,10 @@ async function fetchFile(
   }
 }
 
-function tooMuch(field: string): AppError {
-  return fieldError(field, "too_big", "is too large: all files must take at most 10 MiB together");
+function tooMuch(field: string, most = MAX_ATTACHMENTS_BYTES): AppError {
+  const together = most === COPIES_BYTES ? "all mails of the request" : "all files";
+  const message = `is too large: ${together} must take at most ${most / MIB} MiB together`;
+  return fieldError(field, "too_big", message);
 }
 
 function tooSlow(field: string): AppError {
