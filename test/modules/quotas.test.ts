@@ -280,6 +280,21 @@ describe("the quota of stored data", () => {
     expect((await t.call("POST", "/suppressions", { email: "b@x.io" })).status).toBe(201);
   });
 
+  test.each([
+    ["/plunk/contacts", { subscribed: false }, { email: "b@x.io" }, 409],
+    ["/resend/contacts", { unsubscribed: true }, { first_name: "Ada" }, 429],
+  ])(
+    "PATCH %s can unsubscribe a contact and no more",
+    async (path, unsubscribed, more, refused) => {
+      const contact = await t.create("/contacts", { email: "a@x.io" }, "id");
+      await fill();
+      const both = await t.call("PATCH", `${path}/${contact}`, { ...unsubscribed, ...more });
+      expect([both.status, t.eventNames()]).toEqual([refused, ["contact.subscribed"]]);
+      expect((await t.call("PATCH", `${path}/${contact}`, unsubscribed)).status).toBe(200);
+      expect(t.eventNames()).toEqual(["contact.subscribed", "contact.unsubscribed"]);
+    },
+  );
+
   test("accepts requests again after single and bulk deletions", async () => {
     t = await testApp(OPTIONS);
     const data = { text: "x".repeat(60_000) };
