@@ -18,6 +18,8 @@ export type MailboxState = {
   capabilities: string;
   /** Called before a command is answered; true ends the connection instead. */
   breaksAt: (command: string) => boolean;
+  /** The refusal that answers a command instead, without its tag; null if it is answered. */
+  refuses: (command: string) => string | null;
 };
 
 export type MailboxServer = { port: number; state: MailboxState; close: () => Promise<void> };
@@ -88,6 +90,7 @@ function newState(): MailboxState {
     commands: [],
     capabilities: "IMAP4rev1 AUTH=PLAIN",
     breaksAt: () => false,
+    refuses: () => null,
   };
 }
 
@@ -114,6 +117,8 @@ function serveImap(socket: net.Socket, state: MailboxState): void {
     const command = words.join(" ");
     state.commands.push(command);
     if (state.breaksAt(command)) return void socket.destroy();
+    const refusal = state.refuses(command);
+    if (refusal !== null) return void send(`${tag} ${refusal}`);
     if (command === "CAPABILITY")
       return void send(`* CAPABILITY ${state.capabilities}`, `${tag} OK`);
     if (command === "AUTHENTICATE PLAIN") {
@@ -185,6 +190,8 @@ function servePop3(socket: net.Socket, state: MailboxState): void {
     const message = state.messages[number - 1];
     state.commands.push(line);
     if (state.breaksAt(line)) return void socket.destroy();
+    const refusal = state.refuses(line);
+    if (refusal !== null) return void send(refusal);
     if (word === "USER") return void send("+OK");
     if (word === "PASS") {
       isLoggedIn = argument === state.password;

@@ -12,7 +12,7 @@ import { describeError } from "../../lib/log.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { createWorker } from "../../lib/worker.ts";
 import { MailboxFault } from "../../protocols/mailboxes/mailbox-fault.ts";
-import { fetchReports } from "./fetch-reports.ts";
+import { fetchReports, type Refusals } from "./fetch-reports.ts";
 import type { MailboxRow } from "./mailbox-session.ts";
 
 const MINUTE_MS = 60_000;
@@ -31,6 +31,7 @@ type State = {
   dueAt: number;
   /** Rounds that failed without one between them that did not. */
   failures: number;
+  refusals: Refusals;
   /** The fetch or test that uses the mailbox now; null if there is none. */
   work: Promise<unknown> | null;
   /** Whether it was changed while it was read. */
@@ -72,7 +73,13 @@ function createPoller(app: App) {
   function stateOf({ seq }: MailboxRow): State {
     const known = states.get(seq);
     if (known !== undefined) return known;
-    const state = { dueAt: clock.elapsed(), failures: 0, work: null, isWoken: false };
+    const state = {
+      dueAt: clock.elapsed(),
+      failures: 0,
+      refusals: new Map(),
+      work: null,
+      isWoken: false,
+    };
     states.set(seq, state);
     return state;
   }
@@ -99,7 +106,7 @@ function createPoller(app: App) {
   async function readOnce(mailbox: MailboxRow, state: State, signal: AbortSignal): Promise<void> {
     state.isWoken = false;
     try {
-      const hasMore = await fetchReports(app, mailbox, signal);
+      const hasMore = await fetchReports(app, mailbox, { signal, refusals: state.refusals });
       state.failures = 0;
       state.dueAt = clock.elapsed() + (hasMore ? MORE_MS : INTERVAL_MS);
     } catch (error) {

@@ -3,7 +3,7 @@
  * by UID, read the beginning of one, and mark it as seen. Nothing is deleted.
  */
 
-import { MailboxFault, quoteServer } from "./mailbox-fault.ts";
+import { isGone, MailboxFault, quoteServer } from "./mailbox-fault.ts";
 import type { MailboxWire } from "./mailbox-wire.ts";
 
 type ImapLogin = { username: string; password: string; folder: string };
@@ -77,12 +77,19 @@ export class ImapSession {
     return [...new Set(found)].filter((uid) => uid > afterUid).toSorted((a, b) => a - b);
   }
 
-  /** The first `maxBytes` of a message; null if it is gone or cannot be read. It stays unseen. */
+  /**
+   * The first `maxBytes` of a message, which stays unseen; null if it is gone. A UID that does not exist
+   * is answered with OK and without data (RFC 3501 §6.4.8). Throws a fault "unreadable" if it is refused.
+   */
   async read(uid: number, maxBytes: number): Promise<Uint8Array | null> {
     const command = `UID FETCH ${uid} (UID BODY.PEEK[]<0.${maxBytes}>)`;
-    const { isOk, untagged } = await this.#run(command, { octets: maxBytes + MAX_ANSWER });
-    if (!isOk) return null;
-    const fetched = untagged.find(
+    const answer = await this.#run(command, { octets: maxBytes + MAX_ANSWER });
+    if (!answer.isOk) {
+      if (isGone(answer.text)) return null;
+      const message = `message ${uid} was refused: ${this.#quote(answer.text)}`;
+      throw new MailboxFault("unreadable", message);
+    }
+    const fetched = answer.untagged.find(
       ({ text, literals }) =>
         literals.length > 0 && Number(/\bUID (\d{1,10})\b/i.exec(text)?.[1]) === uid,
     );

@@ -6,9 +6,10 @@
  * - closed: the server ended the session.
  * - login: the server refused the name or the password.
  * - refused: the server refused another command.
+ * - unreadable: the server refused to send one message, for now or for good. The session goes on.
  * - protocol: the server sent something that does not belong there, or too much of it.
  */
-type FaultKind = "connect" | "timeout" | "closed" | "login" | "refused" | "protocol";
+type FaultKind = "connect" | "timeout" | "closed" | "login" | "refused" | "unreadable" | "protocol";
 
 export class MailboxFault extends Error {
   readonly kind: FaultKind;
@@ -18,6 +19,21 @@ export class MailboxFault extends Error {
     this.name = "MailboxFault";
     this.kind = kind;
   }
+}
+
+/** RFC 5530 §3. */
+const GONE_CODE = /^NO \[(?:EXPUNGEISSUED|NONEXISTENT)\]/i;
+const OTHER_CODE = /^(?:NO|BAD|-ERR) \[/i;
+/** RFC 1939 §5, RFC 2180 §4.1.2, and usual texts. */
+const GONE_TEXT =
+  /^(?:NO|-ERR) gone\b|\bno such message\b|\bthere's no message \d|\bmessages? (?:\d+ )?(?:(?:is|are|was|were) (?:already )?(?:gone|deleted|expunged)|(?:no longer|does not) exist)/i;
+
+/**
+ * Whether the refusal of a message says that it does not exist any more. If in doubt it does not: the
+ * next session does not find a message that is gone, but one that was passed over is never read.
+ */
+export function isGone(answer: string): boolean {
+  return GONE_CODE.test(answer) || (!OTHER_CODE.test(answer) && GONE_TEXT.test(answer));
 }
 
 const MAX_QUOTED = 200;

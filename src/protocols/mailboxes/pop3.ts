@@ -3,7 +3,7 @@
  * ids, read one and delete one. The server deletes at QUIT, which must be answered.
  */
 
-import { MailboxFault, quoteServer } from "./mailbox-fault.ts";
+import { isGone, MailboxFault, quoteServer } from "./mailbox-fault.ts";
 import type { MailboxWire } from "./mailbox-wire.ts";
 
 type Pop3Login = { username: string; password: string };
@@ -64,11 +64,17 @@ export class Pop3Session {
   }
 
   /**
-   * The first `maxBytes` of a message; null if the server cannot read it. If it is longer than 25 MiB,
-   * the rest is not received, so the session is of no use afterwards (`isSpent`).
+   * The first `maxBytes` of a message; null if it is gone. If it is longer than 25 MiB, the rest is not
+   * received, so the session is of no use afterwards (`isSpent`). Throws a fault "unreadable" if the
+   * message is refused.
    */
   async read(number: number, maxBytes: number): Promise<Uint8Array | null> {
-    if (!(await this.#ask(`RETR ${number}`)).isOk) return null;
+    const { isOk, text } = await this.#ask(`RETR ${number}`);
+    if (!isOk) {
+      if (isGone(text)) return null;
+      const message = `message ${number} was refused: ${this.#quote(text)}`;
+      throw new MailboxFault("unreadable", message);
+    }
     const kept = Buffer.alloc(maxBytes);
     let octets = 0;
     for (let isLineStart = true; octets <= MAX_MESSAGE;) {

@@ -148,6 +148,71 @@ describe.each([
     expect(await mailbox(id)).toMatchObject({ received: 1, counted: 1, failure: null });
   });
 
+  /** Answers to a request for a message. */
+  const refusals =
+    protocol === "IMAP"
+      ? { temporary: "NO [UNAVAILABLE] later", gone: "NO [EXPUNGEISSUED] it is gone" }
+      : { temporary: "-ERR [SYS/TEMP] later", gone: "-ERR no such message" };
+  /** How the client asks for the message that was delivered as the n-th. */
+  const asksFor = (nth: number, uid: number) =>
+    protocol === "IMAP" ? `UID FETCH ${uid} ` : `RETR ${nth}`;
+
+  test("a message that is refused is shown and read later", async () => {
+    const id = await add(inputOf(protocol, server));
+    const [first, second] = [await sent(), await sent()];
+    deliver(server.state, addressed(UNKNOWN_USER, first));
+    const ask = asksFor(2, deliver(server.state, addressed(UNKNOWN_USER, second)));
+    server.state.refuses = (command) => (command.startsWith(ask) ? refusals.temporary : null);
+    await runOnce();
+    expect(await t.email(first)).toMatchObject({ status: "BOUNCED" });
+    expect(await t.email(second)).toMatchObject({ status: "SENT" });
+    const failure = expect.stringContaining(`was refused: ${refusals.temporary}`);
+    expect(await mailbox(id)).toMatchObject({ received: 1, counted: 1, failure });
+    // The report that was read is marked or deleted all the same.
+    const left = server.state.messages.filter(({ isSeen }) => !isSeen);
+    expect(left.length).toBe(1);
+    server.state.refuses = () => null;
+    await runAfter(5);
+    expect(await t.email(second)).toMatchObject({ status: "BOUNCED" });
+    expect(await mailbox(id)).toMatchObject({ received: 2, counted: 2, failure: null });
+  });
+
+  test("a message that does not exist any more is skipped", async () => {
+    const id = await add(inputOf(protocol, server));
+    const bounced = await sent();
+    const ask = asksFor(1, deliver(server.state, "Subject: hi\r\n\r\nhello\r\n"));
+    deliver(server.state, addressed(UNKNOWN_USER, bounced));
+    server.state.refuses = (command) => (command.startsWith(ask) ? refusals.gone : null);
+    await runOnce();
+    expect(await t.email(bounced)).toMatchObject({ status: "BOUNCED" });
+    expect(await mailbox(id)).toMatchObject({ counted: 1, failure: null });
+  });
+
+  test("after five rounds a refused message blocks no later one that can be read", async () => {
+    const id = await add(inputOf(protocol, server));
+    const [blocked, later] = [await sent(), await sent()];
+    const uid = deliver(server.state, addressed(UNKNOWN_USER, blocked));
+    const ask = asksFor(1, uid);
+    deliver(server.state, addressed(UNKNOWN_USER, later));
+    const isAsk = (command: string) => /^(UID FETCH|RETR) /.test(command);
+    server.state.refuses = (command) => (isAsk(command) ? refusals.temporary : null);
+    await runOnce();
+    for (const minutes of [5, 10, 20, 40]) await runAfter(minutes);
+    expect(server.state.commands.filter(isAsk).length).toBe(5);
+    // The sixth round asks for both. As none can be read, none is given up.
+    await runAfter(60);
+    expect(server.state.commands.filter(isAsk).length).toBe(7);
+    expect(await mailbox(id)).toMatchObject({ received: 0, failure: expect.any(String) });
+    server.state.refuses = (command) => (command.startsWith(ask) ? refusals.temporary : null);
+    await runAfter(60);
+    expect(await t.email(later)).toMatchObject({ status: "BOUNCED" });
+    expect(await t.email(blocked)).toMatchObject({ status: "SENT" });
+    expect(await mailbox(id)).toMatchObject({ received: 1, counted: 1, failure: null });
+    server.state.commands.length = 0;
+    await runAfter(5);
+    expect(server.state.commands.filter(isAsk)).toEqual([]);
+  });
+
   test("a round reads a hundred messages, and the next one follows at once", async () => {
     const id = await add(inputOf(protocol, server));
     for (let i = 0; i < 130; i++) deliver(server.state, "Subject: hi\r\n\r\nhello\r\n");

@@ -80,7 +80,15 @@ const OK = (socket: Socket) => void socket.write("* OK ready\r\n");
 const POP_OK = (socket: Socket) => void socket.write("+OK ready\r\n");
 const NO_ANSWER = "no answer within 30 s";
 
-test.each([
+type Attempt = [
+  name: string,
+  read: (wire: MailboxWire) => Promise<unknown>,
+  greet: (socket: Socket) => unknown,
+  answer: (line: string, socket: Socket) => void,
+  expected: unknown,
+];
+
+test.each<Attempt>([
   [
     "an endless greeting",
     readImap,
@@ -150,6 +158,43 @@ test.each([
     OK,
     imap({ "UID FETCH": (s, tag) => s.write(`${tag} NO gone\r\n`) }),
     null,
+  ],
+  ...[
+    "NO [UNAVAILABLE] later",
+    "NO [SERVERBUG] no such message",
+    "NO backend has gone",
+    "BAD x",
+  ].map((refusal): Attempt => [
+    `a message that is refused with ${refusal}`,
+    readImap,
+    OK,
+    imap({ "UID FETCH": (s, tag) => s.write(`${tag} ${refusal}\r\n`) }),
+    `message 5 was refused: ${refusal}`,
+  ]),
+  ...["[EXPUNGEISSUED] x", "Some of the requested messages no longer exist"].map(
+    (refusal): Attempt => [
+      `a message that is gone with ${refusal}`,
+      readImap,
+      OK,
+      imap({ "UID FETCH": (s, tag) => s.write(`${tag} NO ${refusal}\r\n`) }),
+      null,
+    ],
+  ),
+  ...["[SYS/TEMP] later", "[SYS/TEMP] no such message", "cannot read it"].map(
+    (refusal): Attempt => [
+      `a message that is refused with -ERR ${refusal}`,
+      readPop3,
+      POP_OK,
+      pop3({ RETR: (s) => s.write(`-ERR ${refusal}\r\n`) }),
+      `message 1 was refused: -ERR ${refusal}`,
+    ],
+  ),
+  [
+    "a message that is gone in POP3",
+    readPop3,
+    POP_OK,
+    pop3({ RETR: (s) => s.write("-ERR no such message, only 1 in maildrop\r\n") }),
+    { octets: undefined, isSpent: false },
   ],
   [
     "a message of another UID",
