@@ -5,7 +5,7 @@ import { settleEventLoop, waitUntil } from "./eventually.ts";
 import type { ScriptServer } from "./smtp-script.ts";
 
 /** Advances the clock by `ms` as soon as `count` connections of the server hang. */
-export async function passSilence(
+export async function advanceWhenSilent(
   clock: ManualClock,
   server: Pick<ScriptServer, "hanging">,
   { ms, count = 1 }: { ms: number; count?: number },

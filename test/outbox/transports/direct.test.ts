@@ -7,7 +7,7 @@ import type { DirectOptions } from "../../../src/outbox/transports/direct.ts";
 import { DEFAULT_TIMEOUTS } from "../../../src/protocols/smtp/timeouts.ts";
 import { manualClock } from "../../support/clock.ts";
 import { settleEventLoop, waitUntil } from "../../support/eventually.ts";
-import { passSilence } from "../../support/silence.ts";
+import { advanceWhenSilent } from "../../support/silence.ts";
 import type { DnsFailure, TestRecords } from "../../support/dns-server.ts";
 import { startMailNet, type MailNet } from "../../support/mail-net.ts";
 import type { Script, ScriptOptions } from "../../support/smtp-script.ts";
@@ -374,7 +374,7 @@ describe("the next host is tried", () => {
     const { net, a, b } = await twoHosts(script);
     const sending = outcomeOf(net);
     if (script.greeting === "hang") {
-      await passSilence(peerClock, a, { ms: DEFAULT_TIMEOUTS.greetingMs });
+      await advanceWhenSilent(peerClock, a, { ms: DEFAULT_TIMEOUTS.greetingMs });
     }
     const outcome = await sending;
     expect(outcome).toMatchObject({ kind: "accepted", final: true });
@@ -395,7 +395,7 @@ describe("the next host is tried", () => {
   ])("but not after %s, which decides the attempt", async (_, script, kind) => {
     const { net, a, b } = await twoHosts(script);
     const sending = outcomeOf(net);
-    if (script.dot === "hang") await passSilence(peerClock, a, { ms: DEFAULT_TIMEOUTS.dotMs });
+    if (script.dot === "hang") await advanceWhenSilent(peerClock, a, { ms: DEFAULT_TIMEOUTS.dotMs });
     const outcome = await sending;
     expect(`${outcome.kind} ${outcome.class}`).toBe(kind);
     expect(hostsOf(outcome)).toEqual(["a.d.test"]);
@@ -441,7 +441,7 @@ describe("the next host is tried", () => {
     await waitUntil(() => second.hanging === 2);
     const waiting = await sendOne(transport, mail("b@f.test"));
     expect(busyOf(waiting)).toMatchObject({ why: "full", waitList: "@ 127.0.0.3" });
-    await passSilence(peerClock, second, { ms: DEFAULT_TIMEOUTS.greetingMs, count: 2 });
+    await advanceWhenSilent(peerClock, second, { ms: DEFAULT_TIMEOUTS.greetingMs, count: 2 });
     await Promise.all(first);
     const outcome = await sendOne(transport, mail("b@f.test"));
     expect([outcome.kind, ...hostsOf(outcome)]).toEqual(["accepted", "b.f.test"]);
@@ -526,7 +526,7 @@ describe("TLS (docs/delivery.md#T1)", () => {
       const count = a.hanging + 1;
       const sending = sendOne(transport, mail());
       if (script.starttls === "hang") {
-        await passSilence(peerClock, a, { ms: DEFAULT_TIMEOUTS.commandMs, count });
+        await advanceWhenSilent(peerClock, a, { ms: DEFAULT_TIMEOUTS.commandMs, count });
       }
       return sending;
     }

@@ -9,7 +9,7 @@ import {
 import { parseRelayUrl, type Relay } from "../../../src/protocols/smtp/relay-url.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { manualClock } from "../../support/clock.ts";
-import { passSilence } from "../../support/silence.ts";
+import { advanceWhenSilent } from "../../support/silence.ts";
 import { startScript, type Script, type ScriptOptions } from "../../support/smtp-script.ts";
 import { startSink, type SinkOptions } from "../../support/smtp-sink.ts";
 import { makeCertificate } from "../../support/tls.ts";
@@ -66,7 +66,7 @@ async function outcomeOf(
   const sessionClock = manualClock();
   const sending = sendOne(transport(server.port, {}, { sessionClock, ...options }), mail());
   if (Object.values(script).includes("hang")) {
-    await passSilence(sessionClock, server, { ms: TIMEOUT_MS });
+    await advanceWhenSilent(sessionClock, server, { ms: TIMEOUT_MS });
   }
   return sending;
 }

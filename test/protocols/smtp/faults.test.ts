@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Session } from "../../../src/protocols/smtp/session.ts";
 import { DEFAULT_TIMEOUTS } from "../../../src/protocols/smtp/timeouts.ts";
 import { manualClock } from "../../support/clock.ts";
-import { passSilence } from "../../support/silence.ts";
+import { advanceWhenSilent } from "../../support/silence.ts";
 import { transact } from "../../support/smtp-transact.ts";
 import {
   startScript,
@@ -103,7 +103,7 @@ async function run(cell: Cell, pipelining: boolean): Promise<{ end: End; reusabl
     clock,
   });
   const silence =
-    action === "hang" ? passSilence(clock, server, { ms: TIMEOUTS[step] }) : Promise.resolve();
+    action === "hang" ? advanceWhenSilent(clock, server, { ms: TIMEOUTS[step] }) : Promise.resolve();
   const end = await endOf(session, step === "body" ? LARGE : SMALL);
   const reusable = session.isUsable;
   await session.quit();

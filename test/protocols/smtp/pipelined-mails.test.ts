@@ -12,7 +12,7 @@ import {
   startScript,
 } from "../../support/smtp-script.ts";
 import { manualClock } from "../../support/clock.ts";
-import { passSilence } from "../../support/silence.ts";
+import { advanceWhenSilent } from "../../support/silence.ts";
 import { closeServer, portOf } from "../../support/smtp-sink.ts";
 
 /** Measures the sessions. */
@@ -64,7 +64,7 @@ async function sendSix(
   const deliveries = [1, 2, 3, 4, 5, 6].map((number) =>
     sessions.deliver(to(server.port), mail(number)),
   );
-  if (hangs) await passSilence(clock, server, { ms: DEFAULT_TIMEOUTS.dotMs });
+  if (hangs) await advanceWhenSilent(clock, server, { ms: DEFAULT_TIMEOUTS.dotMs });
   const results = await Promise.all(deliveries);
   const kinds = results.map(({ delivery }) => delivery.kind);
   return { results, kinds, arrived: numbersOf(server.bodies), transcripts: server.transcripts };

@@ -10,7 +10,7 @@ import { Session, type SessionOptions } from "../../../src/protocols/smtp/sessio
 import type { MailObject } from "../../../src/protocols/smtp/stream.ts";
 import { manualClock } from "../../support/clock.ts";
 import { settleEventLoop } from "../../support/eventually.ts";
-import { passSilence } from "../../support/silence.ts";
+import { advanceWhenSilent } from "../../support/silence.ts";
 import { startScript, type ScriptOptions } from "../../support/smtp-script.ts";
 import { startSink } from "../../support/smtp-sink.ts";
 
@@ -282,7 +282,7 @@ describe("a connection that went stale", () => {
     const destination = to(server.port, { timeouts: { commandMs: 150 } });
     await sessions.deliver(destination, MAIL);
     const delivering = sessions.deliver(destination, MAIL);
-    await passSilence(clock, server, { ms: 150 });
+    await advanceWhenSilent(clock, server, { ms: 150 });
     const { delivery } = await delivering;
     expect(delivery).toMatchObject({ kind: "broken", failure: { cause: { kind: "timeout" } } });
     expect(server.transcripts.length).toBe(1);

@@ -5,7 +5,7 @@ import { Session, type SessionOptions } from "../../../src/protocols/smtp/sessio
 import type { MailObject } from "../../../src/protocols/smtp/stream.ts";
 import { manualClock } from "../../support/clock.ts";
 import { settleEventLoop, waitUntil } from "../../support/eventually.ts";
-import { passSilence } from "../../support/silence.ts";
+import { advanceWhenSilent } from "../../support/silence.ts";
 import { streamOf, transact } from "../../support/smtp-transact.ts";
 import { startScript, type ScriptOptions } from "../../support/smtp-script.ts";
 import { startSink, type SinkOptions } from "../../support/smtp-sink.ts";
@@ -201,7 +201,7 @@ describe("opening a session", () => {
       isHurried: () => asked.push(asked.length) === 3,
     });
     const opening = client.open();
-    await passSilence(clock, server, { ms: 149 });
+    await advanceWhenSilent(clock, server, { ms: 149 });
     expect(asked).toEqual([0, 1]);
     clock.advance(1);
     expect(await opening).toMatchObject({
@@ -219,7 +219,7 @@ describe("opening a session", () => {
       isHurried: () => true,
     });
     const opening = client.open();
-    await passSilence(clock, server, { ms: 200 });
+    await advanceWhenSilent(clock, server, { ms: 200 });
     expect(await opening).toMatchObject({
       step: "ehlo",
       cause: { message: "no answer within 0.2 s" },
@@ -230,7 +230,7 @@ describe("opening a session", () => {
     const server = await scripted({ script: { greeting: "trickle", mail: "hang" } });
     const client = await opened(server.port, { timeouts: { totalMs: 200 } });
     const sending = transact(client, mail());
-    await passSilence(clock, server, { ms: 200 });
+    await advanceWhenSilent(clock, server, { ms: 200 });
     expect((await sending).delivery).toMatchObject({
       kind: "broken",
       failure: { step: "mail", cause: { message: "no answer within 0.2 s" } },
@@ -242,7 +242,7 @@ describe("opening a session", () => {
     const server = await scripted({ script });
     const client = session(server.port, { timeouts: { totalMs: 150 } });
     const opening = client.open();
-    await passSilence(clock, server, { ms: 150 });
+    await advanceWhenSilent(clock, server, { ms: 150 });
     expect(await opening).toMatchObject({
       step: "ehlo",
       cause: { kind: "timeout", message: "no answer within 0.15 s" },
@@ -275,7 +275,7 @@ describe("sending a mail", () => {
       const server = await scripted({ extensions, script: { mail: "hang" } });
       const client = await opened(server.port, { timeouts: { commandMs: 150 } });
       const sending = transact(client, mail());
-      await passSilence(clock, server, { ms: 150 });
+      await advanceWhenSilent(clock, server, { ms: 150 });
       await sending;
       // The server stops reading lines at MAIL, so the size of the write shows the commands in it.
       expect(server.transcripts[0]?.length).toBe(2);

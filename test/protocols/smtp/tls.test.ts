@@ -5,7 +5,7 @@ import { describeFailure, type Failure } from "../../../src/protocols/smtp/failu
 import { Session, type SessionOptions } from "../../../src/protocols/smtp/session.ts";
 import type { MailObject } from "../../../src/protocols/smtp/stream.ts";
 import { manualClock } from "../../support/clock.ts";
-import { passSilence } from "../../support/silence.ts";
+import { advanceWhenSilent } from "../../support/silence.ts";
 import { streamOf, transact } from "../../support/smtp-transact.ts";
 import { startScript, type ScriptOptions } from "../../support/smtp-script.ts";
 import { portOf } from "../../support/smtp-sink.ts";
@@ -151,7 +151,7 @@ describe("a handshake", () => {
     const tls = { mode: "implicit", verify: true } as const;
     const client = session(server.port, { tls, timeouts: { tlsMs: 30 } });
     const opening = client.open();
-    await passSilence(clock, server, { ms: 30 });
+    await advanceWhenSilent(clock, server, { ms: 30 });
     expect(causeOf(await opening)).toBe("tls timeout");
   });
 
@@ -291,7 +291,7 @@ describe("STARTTLS", () => {
     const server = await scripted({ extensions: ["STARTTLS"], script: { starttls: "hang" } });
     const client = session(server.port, { timeouts: { commandMs: 150 } });
     const opening = client.open();
-    await passSilence(clock, server, { ms: 150 });
+    await advanceWhenSilent(clock, server, { ms: 150 });
     expect(causeOf(await opening)).toBe("starttls timeout");
   });
 
