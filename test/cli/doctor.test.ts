@@ -146,7 +146,7 @@ async function lines(examined: World, clock: ManualClock = manualClock()): Promi
 }
 
 /** Advances the clock until the work has ended. */
-async function passTime<T>(clock: ManualClock, work: Promise<T>): Promise<T> {
+async function advanceUntilSettled<T>(clock: ManualClock, work: Promise<T>): Promise<T> {
   let isOver = false;
   const over = () => (isOver = true);
   work.then(over, over);
@@ -525,7 +525,7 @@ describe("the DNS checks", () => {
     server.failures["*"] = "timeout";
     const clock = manualClock();
     const silent = createDns({ servers: [server.server], clock, queryClock: clock, tries: 1 });
-    const found = await passTime(clock, lines(world({ dns: silent }), clock));
+    const found = await advanceUntilSettled(clock, lines(world({ dns: silent }), clock));
     silent.close();
     expect(found[4]).toMatch(/^fail {2}DNS resolver: MX of gmail\.com/);
     expect(found[5]).toMatch(/^warn {2}hostname: .* — run this again later/);

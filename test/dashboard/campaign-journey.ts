@@ -79,23 +79,23 @@ async function read(to: readonly string[], data: Uint8Array): Promise<Letter> {
   };
 }
 
-const visit = (url: string, init: RequestInit = {}) =>
+const request = (url: string, init: RequestInit = {}) =>
   fetch(url, { ...init, redirect: "manual", headers: { "user-agent": BROWSER } });
 
 /** Loads the images of a mail, as the program of its recipient does. */
 export async function openMail({ html }: Letter): Promise<void> {
-  for (const [, src = ""] of html.matchAll(/<img[^>]*\ssrc="([^"]*)"/g)) await visit(src);
+  for (const [, src = ""] of html.matchAll(/<img[^>]*\ssrc="([^"]*)"/g)) await request(src);
 }
 
 /** Follows the first link of a mail; resolves to the address where it leads. */
 export async function followLink({ hrefs }: Letter): Promise<string> {
-  return (await visit(hrefs[0] ?? "")).headers.get("location") ?? "";
+  return (await request(hrefs[0] ?? "")).headers.get("location") ?? "";
 }
 
 /** Presses the button "Unsubscribe" of a mail program (RFC 8058). */
 export async function unsubscribe(letter: Letter): Promise<number> {
   const body = new URLSearchParams({ "List-Unsubscribe": "One-Click" });
-  return (await visit(letter.unsubscribe, { method: "POST", body })).status;
+  return (await request(letter.unsubscribe, { method: "POST", body })).status;
 }
 
 type Status = "subscribed" | "unsubscribed" | "cleaned";

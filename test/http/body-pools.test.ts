@@ -1,4 +1,4 @@
-/** Request bodies without sockets: the pools for copies and for parsing, the timers and the turns. */
+/** Request bodies without sockets: the pools for copies and for parsing, the timers and the event loop. */
 
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
@@ -91,16 +91,16 @@ test("small bodies share one timer", async () => {
 });
 
 test("other work goes on while small bodies with many values are parsed", async () => {
-  let turn = 0;
-  const turns = new Set<number>();
-  const { bodies, read } = setUp(() => void turns.add(turn));
+  let iteration = 0;
+  const iterations = new Set<number>();
+  const { bodies, read } = setUp(() => void iterations.add(iteration));
   const text = JSON.stringify({ text: Array.from({ length: 30_000 }, () => 1) });
   let isDone = false;
-  const countTurns = () => {
-    turn++;
-    if (!isDone) setImmediate(countTurns);
+  const countIterations = () => {
+    iteration++;
+    if (!isDone) setImmediate(countIterations);
   };
-  setImmediate(countTurns);
+  setImmediate(countIterations);
   const readAll = async (projectSeq: number) => {
     const request = post(text);
     await read(request, projectSeq);
@@ -108,5 +108,5 @@ test("other work goes on while small bodies with many values are parsed", async 
   };
   await Promise.all(Array.from({ length: 100 }, (_, i) => readAll(i)));
   isDone = true;
-  expect(turns.size).toBeGreaterThan(3);
+  expect(iterations.size).toBeGreaterThan(3);
 });

@@ -21,7 +21,7 @@ describe("timers", () => {
     jest.useRealTimers();
   });
 
-  async function pass(seconds: number): Promise<void> {
+  async function advance(seconds: number): Promise<void> {
     for (let i = 0; i < 2 * seconds; i++) {
       jest.advanceTimersByTime(500);
       await intervalOf("* * * * * *"); // Croner is loaded, and work that has begun has ended.
@@ -39,10 +39,10 @@ describe("timers", () => {
       begin: () => {},
       error: (name) => errors.push(name),
     });
-    await pass(16);
+    await advance(16);
     expect([runs, errors]).toEqual([3, ["work", "work", "work"]]);
     timers.stop();
-    await pass(16);
+    await advance(16);
     expect(runs).toBe(3);
   });
 
@@ -54,7 +54,7 @@ describe("timers", () => {
     startTimers([work], on).stop();
     let others = 0;
     const timers = startTimers([{ ...work, run: async () => void others++ }], on);
-    await pass(3);
+    await advance(3);
     timers.stop();
     expect([runs, others > 0]).toEqual([0, true]);
   });

@@ -89,14 +89,14 @@ export async function longestHoldDuring(work: Promise<unknown>): Promise<number>
   const before = process.cpuUsage();
   let longest = 0;
   let last = threadCpuMs();
-  const look = () => {
+  const measureHold = () => {
     const now = threadCpuMs();
     longest = Math.max(longest, now - last);
     last = now;
   };
-  const timer = setInterval(look, PAUSE_MS);
+  const timer = setInterval(measureHold, PAUSE_MS);
   await work.finally(() => clearInterval(timer));
-  look();
+  measureHold();
   const { user, system } = process.cpuUsage(before);
   return (longest * 1_000) / (user + system);
 }

@@ -86,7 +86,7 @@ async function addUntil(end: Promise<unknown>): Promise<void> {
 }
 
 /** Lets time pass, with the check that runs every second. */
-async function pass(seconds: number): Promise<void> {
+async function advance(seconds: number): Promise<void> {
   for (let i = 0; i < seconds; i++) {
     clock.advance(1_000);
     await report.check();
@@ -103,7 +103,7 @@ async function expectOneHold(): Promise<void> {
     expect.stringMatching(/another process holds the write-ahead log.*--durability sqlite/),
   ]);
   expect(heldSince()).toMatch(/^2026-03-02T10:00:0/);
-  await pass(12);
+  await advance(12);
   expect(heldSince()).toBeNull();
   expect(messages().slice(1)).toEqual(["no other process holds the write-ahead log any more"]);
   const count = db.sqlite.query("SELECT count(*) AS n FROM things").get();
@@ -147,7 +147,7 @@ describe("a second process that", () => {
     await beginRead();
     while (heldSince() === null) {
       await add(10, 30);
-      await pass(1);
+      await advance(1);
     }
     expect(clock.elapsed()).toBeLessThan(10_000);
     expect(valueAt(JSON.parse(lines[0] ?? ""), "logMiB")).toBeGreaterThan(3);

@@ -7,7 +7,7 @@ beforeEach(async () => {
   t = await next();
 });
 
-const visit = (path: string) => t.app.handle(new Request(`http://localhost${path}`));
+const fetchPage = (path: string) => t.app.handle(new Request(`http://localhost${path}`));
 const urlOf = async (id: string): Promise<string> =>
   new URL((await t.call("GET", `/campaigns/${id}`)).text("data.archiveUrl")).pathname;
 
@@ -31,7 +31,7 @@ describe("the public page of a campaign", () => {
     const [mail = ""] = t.received();
     // The link is tracked like others, and its text is in the text alternative as it is.
     expect(mail.replaceAll("=\r\n", "")).toContain(path);
-    const page = await visit(path);
+    const page = await fetchPage(path);
     const html = await page.text();
     expect(page.status).toBe(200);
     expect(page.headers.get("x-robots-tag")).toBe("noindex");
@@ -42,15 +42,15 @@ describe("the public page of a campaign", () => {
 
   test("does not exist before the campaign is sent, and when it is hidden again", async () => {
     const draft = await t.campaign({ archived: true });
-    expect((await visit(await urlOf(draft))).status).toBe(404);
+    expect((await fetchPage(await urlOf(draft))).status).toBe(404);
     const id = await sentCampaign();
     const path = await urlOf(id);
     const hidden = await t.call("PATCH", `/campaigns/${id}`, { archived: false });
     expect(hidden.at("data")).toMatchObject({ archived: false, archiveUrl: null, status: "SENT" });
-    expect((await visit(path)).status).toBe(404);
+    expect((await fetchPage(path)).status).toBe(404);
     await t.call("PATCH", `/campaigns/${id}`, { archived: true });
     expect(await urlOf(id)).toBe(path);
-    expect((await visit(path)).status).toBe(200);
+    expect((await fetchPage(path)).status).toBe(200);
   });
 
   test("keeps the content with which the campaign was sent", async () => {
@@ -59,7 +59,7 @@ describe("the public page of a campaign", () => {
     const id = await sentCampaign({ body: "<p>Body</p>", layoutId });
     const path = await urlOf(id);
     await t.call("PATCH", `/layouts/${layoutId}`, { body: "<html>After {{ content }}</html>" });
-    expect(await (await visit(path)).text()).toContain("Before <p>Body");
+    expect(await (await fetchPage(path)).text()).toContain("Before <p>Body");
   });
 
   test("is listed with its subject, newest first", async () => {
@@ -67,7 +67,7 @@ describe("the public page of a campaign", () => {
     t.clock.advance(86_400_000);
     await sentCampaign({ subject: "Second" });
     await sentCampaign({ subject: "Secret", archived: false });
-    const page = await visit(`/archive/${t.project.id}`);
+    const page = await fetchPage(`/archive/${t.project.id}`);
     const html = await page.text();
     expect([page.status, page.headers.get("x-robots-tag")]).toEqual([200, "noindex, nofollow"]);
     expect(
@@ -80,8 +80,10 @@ describe("the public page of a campaign", () => {
 
   test("is shown although its subject needs the data of a contact", async () => {
     const id = await sentCampaign({ subject: "{{ name }}" });
-    expect((await visit(await urlOf(id))).status).toBe(200);
-    expect(await (await visit(`/archive/${t.project.id}`)).text()).toContain(">fruhling-co</a>");
+    expect((await fetchPage(await urlOf(id))).status).toBe(200);
+    expect(await (await fetchPage(`/archive/${t.project.id}`)).text()).toContain(
+      ">fruhling-co</a>",
+    );
   });
 
   test("has a slug of its own", async () => {
@@ -94,7 +96,7 @@ describe("the public page of a campaign", () => {
 
   test("answers unknown addresses with a page", async () => {
     for (const path of ["/archive/nope", "/archive/nope/x", `/archive/${t.project.id}`]) {
-      const page = await visit(path);
+      const page = await fetchPage(path);
       expect([path, page.status, page.headers.get("content-type")]).toEqual([
         path,
         404,

@@ -76,8 +76,8 @@ test("other work runs while a message is read, also one that is not stored yet",
       return error;
     },
   );
-  let turns = 0;
-  for (; !reading.hasEnded; turns++) await new Promise((resolve) => setImmediate(resolve));
+  let iterations = 0;
+  for (; !reading.hasEnded; iterations++) await new Promise((resolve) => setImmediate(resolve));
   expect(await refusal).toBeInstanceOf(SubmissionRefusal);
-  expect(turns).toBeGreaterThan(3);
+  expect(iterations).toBeGreaterThan(3);
 });

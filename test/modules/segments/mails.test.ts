@@ -42,14 +42,14 @@ async function readMails(): Promise<void> {
   const mailTo = (name: string) => mails.find(({ raw }) => raw.includes(`To: ${name}@x.test`));
   const clickIn = (name: string) => mailTo(name)?.hrefs.find((href) => href.includes("/c/")) ?? "";
   t.clock.advance(60_000);
-  await visit(mailTo("opener")?.pixel ?? "", BROWSER);
-  await visit(mailTo("machine")?.pixel ?? "", SCANNER);
-  await visit(clickIn("machine"), SCANNER);
+  await requestUrl(mailTo("opener")?.pixel ?? "", BROWSER);
+  await requestUrl(mailTo("machine")?.pixel ?? "", SCANNER);
+  await requestUrl(clickIn("machine"), SCANNER);
   t.clock.advance(3_600_000);
-  await visit(clickIn("clicker"), BROWSER);
+  await requestUrl(clickIn("clicker"), BROWSER);
 }
 
-async function visit(url: string, agent: string): Promise<void> {
+async function requestUrl(url: string, agent: string): Promise<void> {
   const headers = { "user-agent": agent };
   await t.app.handle(new Request(new URL(url, "http://localhost").href, { headers }));
   t.clock.advance(60_000);

@@ -231,7 +231,7 @@ describe("a mail that takes too long", () => {
   });
 
   /** Advances the clock while a thread has a batch that gets no processor. */
-  async function passBatch(
+  async function advanceDuringBatch(
     { pool }: Pick<ReturnType<typeof setUp>, "pool">,
     clock: ManualClock,
     ms: number,
@@ -249,7 +249,7 @@ describe("a mail that takes too long", () => {
     const file = new URL("./threads/late.ts", import.meta.url);
     const created = setUp({ clock, heldMs: HELD_MS, limitMs: LIMIT_MS, file });
     const results = created.prepare(many(3));
-    await passBatch(created, clock, 5 * LIMIT_MS);
+    await advanceDuringBatch(created, clock, 5 * LIMIT_MS);
     expect((await results).map(({ kind }) => kind)).toEqual(Array(3).fill("prepared"));
     expect(created.here).toEqual([]);
   });
@@ -277,7 +277,7 @@ describe("a mail that takes too long", () => {
     const results = created.prepare(many(1));
     // The second attempt is the last one.
     for (let attempt = 1; attempt <= 2; attempt++) {
-      await passBatch(created, clock, 11 * LIMIT_MS, work);
+      await advanceDuringBatch(created, clock, 11 * LIMIT_MS, work);
     }
     const reason = "The message could not be prepared: the machine is overloaded.";
     expect(await results).toEqual([{ kind: "deferred", reason }]);

@@ -395,7 +395,8 @@ describe("the next host is tried", () => {
   ])("but not after %s, which decides the attempt", async (_, script, kind) => {
     const { net, a, b } = await twoHosts(script);
     const sending = outcomeOf(net);
-    if (script.dot === "hang") await advanceWhenSilent(peerClock, a, { ms: DEFAULT_TIMEOUTS.dotMs });
+    if (script.dot === "hang")
+      await advanceWhenSilent(peerClock, a, { ms: DEFAULT_TIMEOUTS.dotMs });
     const outcome = await sending;
     expect(`${outcome.kind} ${outcome.class}`).toBe(kind);
     expect(hostsOf(outcome)).toEqual(["a.d.test"]);

@@ -103,7 +103,9 @@ async function run(cell: Cell, pipelining: boolean): Promise<{ end: End; reusabl
     clock,
   });
   const silence =
-    action === "hang" ? advanceWhenSilent(clock, server, { ms: TIMEOUTS[step] }) : Promise.resolve();
+    action === "hang"
+      ? advanceWhenSilent(clock, server, { ms: TIMEOUTS[step] })
+      : Promise.resolve();
   const end = await endOf(session, step === "body" ? LARGE : SMALL);
   const reusable = session.isUsable;
   await session.quit();

@@ -64,7 +64,7 @@ class Peer {
 
   /** Closes the connection at a moment that depends on no command. */
   async #leaveAtAnyTime(): Promise<void> {
-    await turns(this.#options.random.int(60));
+    await waitIterations(this.#options.random.int(60));
     if (!this.#isMidReply && !this.#isOver) this.#socket.write("421 4.4.2 Idle too long\r\n");
     this.#end();
   }
@@ -183,7 +183,7 @@ class Peer {
     let from = 0;
     this.#isMidReply = true;
     for (const to of [...cuts.toSorted((a, b) => a - b), reply.length]) {
-      if (from > 0) await turns(1 + random.int(3));
+      if (from > 0) await waitIterations(1 + random.int(3));
       if (this.#isOver) return "none";
       if (to > from) this.#socket.write(reply.slice(from, to));
       from = to;
@@ -199,7 +199,7 @@ class Peer {
   }
 }
 
-async function turns(count: number): Promise<void> {
+async function waitIterations(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
@@ -242,7 +242,7 @@ async function run(seed: number) {
     pace: isPaced
       ? (task) => {
           tasks++;
-          void turns(random.int(4)).then(() => task(() => tasks--));
+          void waitIterations(random.int(4)).then(() => task(() => tasks--));
         }
       : undefined,
   });
@@ -276,29 +276,30 @@ async function run(seed: number) {
       ended: ({ number: ended }, result) => end(ended, result),
       withdrawn: ({ number: ended }) => end(ended, "withdrawn"),
     });
-    if (isPaced && random.chance(0.1)) void turns(random.int(30)).then(() => pool.withdraw(mail));
+    if (isPaced && random.chance(0.1))
+      void waitIterations(random.int(30)).then(() => pool.withdraw(mail));
   }
   function end(number: number, result: HostResult | "withdrawn"): void {
     ends.push({ number, result });
     if (next < MAILS) send();
   }
   for (let i = 0; i < AT_ONCE; i++) send();
-  await passTime(() => ends.length >= MAILS);
+  await advanceUntil(() => ends.length >= MAILS);
   let isClosed = false;
   const closed = pool.close().then(() => (isClosed = true));
-  await passTime(() => isClosed);
+  await advanceUntil(() => isClosed);
   await closed;
   await server.close();
   return { ends, ledger, tasks };
 
   /** Lets the timeouts pass when a connection is silent, until the condition is true. */
-  async function passTime(isOver: () => boolean): Promise<void> {
+  async function advanceUntil(isOver: () => boolean): Promise<void> {
     while (!isOver()) {
       if (ledger.silent > passed) {
         await settleEventLoop();
         clock.advance(DEFAULT_TIMEOUTS.dotMs);
         passed++;
-      } else await turns(1);
+      } else await waitIterations(1);
     }
   }
 }
