@@ -325,7 +325,7 @@ const NO_DESCRIPTORS = "too few free descriptors";
 const STOPPING = "the server stops";
 const stopping = (): AppError => unavailable(STOPPING);
 
-/** Whether a read ended because the server stops. What has read then goes on after the next start. */
+/** Tells whether a read ended because the server stops. Its caller continues after the next start. */
 export const isEndOfReads = (error: unknown): boolean =>
   error instanceof AppError && error.cause === STOPPING;
 

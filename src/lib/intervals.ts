@@ -1,6 +1,6 @@
 /**
- * Runs functions at intervals of a fraction of a second. Those whose interval is a multiple of 100 ms
- * share one timer, so that a process without work wakes up once for all of them.
+ * Runs functions at intervals of a fraction of a second. Intervals that are multiples of 100 ms share
+ * one timer, so that a process without work wakes up once for all of them.
  */
 
 /** Runs `run` every `ms` until the returned function is called. */

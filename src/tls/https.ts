@@ -29,7 +29,7 @@ export type HttpsListener = {
   listen(address: Address): Promise<number>;
   /** Shows this certificate to new connections. */
   useCertificate(certificate: Certificate): void;
-  /** Accepts no more connections. Those that are open end with the HTTP listener. */
+  /** Accepts no more connections. Open connections end with the HTTP listener. */
   stop(): void;
 };
 

@@ -11,7 +11,7 @@ import { projectPerTest } from "../support/project-per-test.ts";
 
 export const IMPORT_FIXTURES = join(import.meta.dir, "../fixtures/import");
 
-/** What the other product answers; undefined is 404. */
+/** Returns the answer of the other product; undefined is 404. */
 type Answer = (url: URL, request: Request) => unknown;
 
 export function importRuns() {

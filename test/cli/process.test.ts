@@ -1,5 +1,5 @@
 /**
- * What only a process of its own shows: exit codes, signals, several processes with one data folder,
+ * Tests that need a process of its own: exit codes, signals, several processes with one data folder,
  * and a start after a crash or damage. Commands are tested in the other files, in this process.
  */
 

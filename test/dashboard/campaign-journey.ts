@@ -1,5 +1,5 @@
 /**
- * What the journeys to a first campaign need: a server whose mail leaves directly to a mail server on
+ * The setup of the journeys to a first campaign: a server whose mail leaves directly to a mail server on
  * loopback, a file of people, and what the recipients do with their mails.
  */
 

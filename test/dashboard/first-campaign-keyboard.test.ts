@@ -320,7 +320,7 @@ describe("by keyboard alone", () => {
     await expectSoon(lettersOf("Spring"), addresses(RECIPIENTS));
     const figures = page.getByRole("region", { name: "Numbers" }).locator(".figure-count");
     await expectSoon(() => figures.allTextContents(), ["3", "3", "0", "0", "0", "0", "0"]);
-    // Those who open a mail in its first seconds are programs.
+    // Opens in the first seconds of a mail count as those of programs.
     using db = openData(journey.server);
     db.run("UPDATE emails SET sent_at = sent_at - 60000");
     const opener = RECIPIENTS[0]?.email;

@@ -262,7 +262,7 @@ describe("a new user", () => {
   pageTest("sees in the report what the recipients did", async () => {
     const { page } = opened;
     const sent = RECIPIENTS.length;
-    // Those who open a mail in its first seconds are programs.
+    // Opens in the first seconds of a mail count as those of programs.
     using db = openData(journey.server);
     db.run("UPDATE emails SET sent_at = sent_at - 60000");
     const [first, second, third] = await letters();

@@ -123,7 +123,7 @@ function callsOfFile(file: string, text: string, names: Names): Call[] {
   for (const [, quoted, template] of text.matchAll(PREVIEW)) {
     add("POST", names.patterns(file, { literal: quoted ?? template }));
   }
-  // What is left when the calls are cut out are paths for lists, exports, frames and links.
+  // After the calls are removed, the paths that remain are for lists, exports, frames and links.
   const rest = text.replace(DIRECT_CALL, "(").replace(DELETION, "(");
   for (const [, quoted, template] of rest.matchAll(new RegExp(LITERAL.source, "g"))) {
     const patterns = names.patterns(file, { literal: quoted ?? template });

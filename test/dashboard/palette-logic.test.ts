@@ -1,4 +1,4 @@
-/** What the command palette offers by role and installation, and where it leads. */
+/** The commands of the palette by role and installation, and the pages that they open. */
 
 import { describe, expect, test } from "bun:test";
 import { PAGE_ACTIONS } from "../../src/dashboard/page-actions.ts";

@@ -19,7 +19,7 @@ function readCommand(command: string): { words: string[]; input: string } {
   return { input: words.pop() ?? "", words };
 }
 
-/** What a shell reads as a pattern, a variable or a command; text in quotes is none of it. */
+/** Returns the text that a shell may expand: the parts outside single quotes. */
 const unquoted = (command: string): string => command.replace(/'[^']*'|\\'/g, "");
 
 test("a shell reads each sample as it is meant", () => {

@@ -116,7 +116,7 @@ describe("a letter is written by keyboard alone", () => {
     await press(page, "Enter");
     await words(page, "Hello {{na");
     await page.getByRole("option", { name: /^name/, selected: true }).waitFor();
-    // What is typed for the menu is not given to the page.
+    // The page does not get the text that is typed for the menu.
     expect(JSON.stringify(await changes(page))).not.toContain("{{na");
     const active = await letter(page).getAttribute("aria-activedescendant");
     expect(await page.locator(`[id="${active}"]`).textContent()).toContain("name");

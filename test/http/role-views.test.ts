@@ -1,4 +1,4 @@
-/** What viewers see of the data in records and events. */
+/** The data in records and events that viewers see. */
 
 import { describe, expect, test } from "bun:test";
 import {

@@ -162,7 +162,7 @@ test.each(Object.entries(ENDPOINTS))(
   },
 );
 
-/** What stands beside an address in files that mail programs and spreadsheets write. */
+/** Characters beside an address in files that mail programs and spreadsheets write. */
 const READ_IN_FILES = new Set(["CRLF after it", "a no-break space before it"]);
 
 test("POST /contacts/import refuses a cell with two addresses", async () => {
@@ -194,7 +194,7 @@ test("POST /contacts/import accepts the same texts, and what files have beside t
   const answer = await runImport(t, `n,email\r\n${rows.join("\r\n")}\r\n`);
   const stored = inFile.flatMap(([, , address]) => address ?? []);
   expect(answer.at("data.failed")).toBe(TEXTS.length - stored.length);
-  // Of several rows with the same address, the last one determines the data.
+  // If several rows have the same address, the last one determines the data.
   const last = new Map(inFile.map(([, , address], n) => [address, { n }]));
   for (const { email, data } of storedContacts(t))
     expect([email, data]).toEqual([email, last.get(email)]);

@@ -1,4 +1,4 @@
-/** What requests render and check runs in threads: the event loop goes on, and projects take turns. */
+/** Requests render and check in threads: the event loop goes on, and projects share them fairly. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../support/app.ts";

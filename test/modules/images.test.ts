@@ -28,7 +28,7 @@ const upload = (raw: Uint8Array, query = "", headers = {}): Promise<TestResponse
     headers: { "content-type": "application/octet-stream", ...headers },
   });
 
-/** Returns what everybody reads at the address of an image. */
+/** Returns the public response at the address of an image. */
 async function show(answer: TestResponse, headers: Record<string, string> = {}) {
   const { pathname } = new URL(answer.text("data.url"));
   const response = await t.app.handle(new Request(`http://localhost${pathname}`, { headers }));

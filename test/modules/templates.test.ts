@@ -27,7 +27,7 @@ const optional = {
   replyTo: "r@acme.test",
 };
 const none = { description: null, from: null, fromName: null, replyTo: null };
-/** What a new template has besides, and without its design in the list. */
+/** The other fields of a new template, without its design, as the list shows them. */
 const listed = { preheader: null, format: "CODE", layoutId: null, revision: 1 };
 const plain = { ...listed, design: null };
 

@@ -1,4 +1,4 @@
-/** What is stored survives crashes in the middle of a job, and the write-ahead log stays short. */
+/** Stored data survives crashes in the middle of a job, and the write-ahead log stays short. */
 
 import { crashImport } from "./import.ts";
 import { growLog } from "./log-growth.ts";

@@ -1,4 +1,4 @@
-/** What clients hold at a time, before one more is counted; client-sockets.test.ts counts first. */
+/** The counts of sessions by network before one more is counted; client-sockets.test.ts counts first. */
 
 import { expect, test } from "bun:test";
 import { createNetworkCounts } from "../../src/smtp/network-counts.ts";

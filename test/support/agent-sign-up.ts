@@ -1,4 +1,4 @@
-/** What an agent does that was asked to sign up: it fills in the form, and reads its code over MCP. */
+/** Signs up as an agent does when it is asked to: it fills in the form, and reads its code over MCP. */
 
 import type { McpAgent } from "./mcp-agent.ts";
 import type { startDemoShop } from "./demo-shop.ts";

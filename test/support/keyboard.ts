@@ -1,5 +1,5 @@
 /**
- * Uses a page by its keys alone. What has the focus is named as screen readers name it: its role and
+ * Uses a page by its keys alone. The focused element is named as screen readers name it: its role and
  * its accessible name, such as "button Save".
  */
 

@@ -131,7 +131,7 @@ export function openRequests(page: Page): Request[] {
   return [...requests].filter((request) => request.frame().page() === page);
 }
 
-/** What the used tabs show and wait for, which tells why a test failed. */
+/** Describes the contents and pending requests of the used tabs, to explain why a test failed. */
 export async function describeTabs(browser: Browser): Promise<string> {
   const lines: string[] = [];
   for (const page of browser.contexts().flatMap((context) => context.pages())) {

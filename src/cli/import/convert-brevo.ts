@@ -1,7 +1,7 @@
 /**
  * Writes the templates of Brevo in Liquid, which is close to their language: attributes of the contact and
- * parameters of the mail are in objects there, and beside each other here. What has no equal here, and
- * would be read as something else, is the fault of the template.
+ * parameters of the mail are in objects there, and beside each other here. A construct that
+ * has no equal here, and would be read as another one, is an error of the template.
  */
 
 import { type Converted, isFilled } from "./convert-handlebars.ts";

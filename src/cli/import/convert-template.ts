@@ -1,12 +1,12 @@
 /**
  * Writes the placeholders of other products in Liquid. Each product has a table; the first rule that
- * matches a placeholder wins. What no rule knows stays as it is, and the check of the template then
+ * matches a placeholder wins. An unknown placeholder stays as it is, and the check of the template then
  * names it, so that no template is imported that would be sent with text of another language.
  */
 
 type Rule = readonly [pattern: RegExp, liquid: string | ((...groups: string[]) => string)];
 
-/** Placeholders of Mailchimp. Those of merge fields have the names of the columns of an export. */
+/** Placeholders of Mailchimp. Merge fields have the names of the columns of an export. */
 const MAILCHIMP: readonly Rule[] = [
   [/\*\|FNAME\|\*/gi, "{{ First Name }}"],
   [/\*\|LNAME\|\*/gi, "{{ Last Name }}"],

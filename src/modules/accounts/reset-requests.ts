@@ -1,6 +1,6 @@
 /**
- * Requests for a link to set a new password. Everybody gets the same answer at the same time, so it
- * does not tell who has an account: the work is done after the answer.
+ * Requests for a link to set a new password. Each request gets the same answer at the same time, so
+ * the answer does not tell whether an account exists: the work is done after the answer.
  */
 
 import type { Db } from "../../db/open.ts";

@@ -11,7 +11,7 @@ import { BodySource, PreheaderSource, SubjectSource } from "../templates/model.t
 
 const DateTime = Type.String({ format: "date-time" });
 
-/** The totals that products tell. What a product does not tell is null, and not 0. */
+/** The totals that products export. A total that a product does not export is null, and not 0. */
 const COUNTS = {
   recipients: "Recipients that the other product had for it",
   sent: "Mails that it sent",

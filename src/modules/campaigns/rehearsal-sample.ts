@@ -51,8 +51,8 @@ export function chooseSample<C extends SampledContact>(
 type Left<C> = { contact: C; features: string[] };
 
 /**
- * Removes the contact with the most features that are not seen. What a contact has can only become
- * less, so contacts with fewer features than the best one are not compared again.
+ * Removes the contact with the most features that are not seen. Their number can only decrease for a
+ * contact, so contacts with fewer features than the best one are not compared again.
  */
 function takeBest<C>(left: Left<C>[], seen: ReadonlySet<string>): Left<C> {
   left.sort((a, b) => b.features.length - a.features.length);

@@ -56,7 +56,7 @@ export function createMcpServer(access: McpAccess): McpServer {
 
 /**
  * Answers one request over HTTP; nothing is kept for the next one. The lists of tools never change, so
- * there is nothing to subscribe to. What the package refuses is answered, and is no fault.
+ * there is nothing to subscribe to. A refusal by the package is answered, and is no fault.
  */
 export async function serveMcp(
   request: Request,

@@ -263,7 +263,7 @@ test("a test mail has the data of the contact that is named", async () => {
   expect(answer.status).toBe(200);
   await t.settle();
   expect(t.received().join()).toMatch(/Subject: \[TEST\] Hello Ada/);
-  // Its links act on nobody else: the address belongs to no contact.
+  // Its links act on no other contact: the address belongs to none.
   const mail = await t.call("GET", `/emails/${answer.text("data.email")}`);
   expect(mail.at("data.contactId")).toBeNull();
   const unknown = await t.act(id, "test", { email: "me@x.test", contactId: "nope" });

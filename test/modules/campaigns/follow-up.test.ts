@@ -44,7 +44,7 @@ test("a follow-up goes to those who got the campaign and did not open it", async
     missing: [],
   });
   const followUp = answer.text("data.id");
-  // Who opens or unsubscribes meanwhile does not get it.
+  // A contact that opens or unsubscribes meanwhile does not get it.
   t.db.sqlite.run("UPDATE contacts SET is_subscribed = 0 WHERE email = 'cy@x.test'");
   await t.act(followUp, "send");
   await t.settle();

@@ -51,7 +51,7 @@ beforeAll(async () => {
       [status ?? "", source ?? "", campaignSeq, seq],
     );
   }
-  // Of each two queued mails, one was deferred at its last attempt, and one at an earlier attempt.
+  // In each pair of queued mails, one was deferred at its last attempt, and one at an earlier attempt.
   t.db.sqlite.run(`
     INSERT INTO attempts (email_seq, number, started_at, duration_ms, outcome, class)
     SELECT seq, n, 0, 1, iif(n = 2 AND seq % 8 = 0, 'failed', 'deferred'), 'greylisted'

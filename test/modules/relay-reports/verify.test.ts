@@ -1,4 +1,4 @@
-/** Who may send reports: signatures, replays, and the messages of SNS. */
+/** Verification of reports: signatures, replays, and the messages of SNS. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ReportProvider } from "../../../src/db/schema/report-sources.ts";

@@ -1,7 +1,7 @@
 /**
- * Imports of random exports of six services. A model remembers everybody who was ever said to be out:
- * by a file, by an unsubscription here or by a suppression. Nobody of them may be subscribed
- * afterwards, and everybody else whom a file lists as subscribed is.
+ * Imports of random exports of six services. A model remembers each address that ever left:
+ * by a file, by an unsubscription here or by a suppression. None of them may be subscribed
+ * afterwards, and all other addresses that a file lists as subscribed are.
  */
 
 import { type Aim, limitAim, presenceAim } from "../../../scripts/bench/report.ts";
@@ -161,7 +161,7 @@ function fileOf({ header, row }: Export, people: readonly Person[], random: Rand
   return `${sign}${[line(names), ...rows].join(end)}${random.pick(["", end])}`;
 }
 
-/** What a person does here, between two imports. */
+/** Unsubscribes or suppresses an address here, between two imports. */
 async function leave(t: TestApp, email: string, random: Random): Promise<void> {
   const path = random.pick(["/contacts", "/suppressions"]);
   const body = path === "/contacts" ? { email, subscribed: false } : { email };
@@ -184,7 +184,7 @@ async function importFile(t: TestApp, file: string, random: Random): Promise<boo
   return progress.at("data.status") === "COMPLETED";
 }
 
-/** Who gets campaigns: subscribed and not suppressed. */
+/** Returns the addresses that get campaigns: subscribed and not suppressed. */
 function reachable(t: TestApp): Set<string> {
   const rows = t.db.sqlite
     .query<{ email: string }, [number]>(

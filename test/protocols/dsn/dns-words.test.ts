@@ -1,4 +1,4 @@
-/** What reports and replies say of the DNS means the same in both (docs/bounces.md). */
+/** Phrases about the DNS mean the same in reports and in replies (docs/bounces.md). */
 
 import { describe, expect, test } from "bun:test";
 import { diagnose } from "../../../src/protocols/dsn/classify.ts";

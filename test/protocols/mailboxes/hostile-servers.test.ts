@@ -20,7 +20,7 @@ const MIB = 1024 * 1024;
 
 type Options = { isEncrypted?: boolean; ca?: string; clock?: ReturnType<typeof manualClock> };
 
-/** What `use` returns with a connection to the port, or the message of its fault. */
+/** Returns the result of `use` with a connection to the port, or the message of its fault. */
 function trial(
   port: number,
   use: (wire: MailboxWire) => Promise<unknown>,

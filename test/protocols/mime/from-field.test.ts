@@ -67,7 +67,7 @@ describe("the domains of the author", () => {
     ["a@_spf.b.test", ["_spf.b.test"]],
     ["a@x!y.b.test", ["b.test"]],
     ["a@b\u00fccher.test", ["xn--bcher-kva.test"]],
-    // The same domain in other letters, or with characters that nobody sees.
+    // The same domain in other letters, or with invisible characters.
     ["a@\uff42\uff41\uff4e\uff4b.test", ["bank.test"]],
     ["a@bank\u3002test", ["bank.test"]],
     ["a@bank\uff0etest", ["bank.test"]],

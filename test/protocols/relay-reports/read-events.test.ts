@@ -1,4 +1,4 @@
-/** What the types of events of each provider mean, beside those that every provider has. */
+/** The meanings of the types of events of each provider, other than those that all providers have. */
 
 import { describe, expect, test } from "bun:test";
 import { classifyReported } from "../../../src/protocols/relay-reports/classify-reported.ts";

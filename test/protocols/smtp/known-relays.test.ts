@@ -1,4 +1,4 @@
-/** What the table of known relays tells the operator. */
+/** The texts of the table of known relays for the operator. */
 
 import { expect, test } from "bun:test";
 import { describeRelay, keepsMailFrom } from "../../../src/protocols/smtp/known-relays.ts";

@@ -304,7 +304,7 @@ async function run(seed: number) {
   }
 }
 
-/** What the model does not allow; empty if there is nothing. */
+/** Returns the violations of the model; empty if there are none. */
 function problemsOf({ ends, ledger, tasks }: Awaited<ReturnType<typeof run>>): string[] {
   const problems = ledger.violations.map((line) => `the client sent: ${line}`);
   const results = new Map(ends.map(({ number, result }) => [number, result]));

@@ -77,7 +77,7 @@ const MAIL = wordsOf(`
   publicidad pubblicità publicidade reklame reklam рассылка рассылки реклама メール メルマガ 配信
 `);
 
-/** Parts of names that concern mail, whatever stands beside them. */
+/** Parts of names that concern mail, beside any other words. */
 const MAIL_PARTS = wordsOf(`
   mail newsletter marketing subscri abonn abonier suscri inscri iscri werbung kontaktier publicid publicit pubblicit reklam reclame assinan assinat
   feliratkoz abonat abonam eposta epost 订阅 訂閱 邮件 구독 메일 courriel correo boletin nyhetsbrev nyhedsbrev nieuwsbrief рассыл подпис

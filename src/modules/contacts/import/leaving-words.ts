@@ -202,7 +202,7 @@ export const hasLeavingPart = (bare: string): boolean =>
 export const LEAVING_IN_NAMES = [...LEAVING_WORDS, LEFT];
 
 type Leaving =
-  /** Says that the person left, whatever the column is called. */
+  /** Says that the person left, in a column of any name. */
   | "surely"
   /** Says it in a column of few words. */
   | "perhaps"

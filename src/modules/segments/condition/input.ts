@@ -57,8 +57,8 @@ const LARGEST_AMOUNT = 10_000_000;
 const LONGEST_PROPERTY = 1000;
 
 /**
- * REQUEST: whatever is wrong is an error. STORED: a comparison with a text, which earlier versions
- * accepted, is read as a problem, so that what has it can be loaded.
+ * REQUEST: each fault is an error. STORED: a comparison with a text, which earlier versions accepted,
+ * is read as a problem, so that an object that contains it can be loaded.
  */
 export type FilterOrigin = "REQUEST" | "STORED";
 

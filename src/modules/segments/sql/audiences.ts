@@ -45,7 +45,7 @@ export function createAudiences(app: App) {
       return { rows, total: Number(total) };
     },
 
-    /** The newest contacts and the number of all. What was not found within `limitMs` is null. */
+    /** The newest contacts and the number of all; null for what takes longer than `limitMs`. */
     async sample(audience: Audience, limit: number, limitMs: number) {
       const options = { beforeSeq: null, limit, hasTotal: true, isPartial: true, limitMs };
       const { rows, isComplete, total } = await readPage(app, audience, options);

@@ -84,7 +84,7 @@ export function compare(
   return bind`(${isDate(field)} AND ${secondsOf(field)} ${order} ${edge})`;
 }
 
-/** True for values that a test on dates or numbers matches never, whatever their order. */
+/** True for values that are no date or no number, which no comparison of these matches. */
 export function isUnlike(field: DataField, expected: "date" | "number"): Fragment {
   if (expected === "number") return existsAndNot(field, bind`${field.type} ${NUMERIC}`);
   return existsAndNot(field, bind`${isDate(field)} AND ${secondsOf(field)} IS NOT NULL`);
