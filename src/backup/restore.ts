@@ -26,6 +26,8 @@ type Restored = {
 
 /** Files that a data folder may have without being an installation. */
 const HARMLESS: readonly string[] = ["lock", "lock-journal", "backup", RESTORE_FOLDER];
+/** The beginning of the name of the folder with the files that were there before. */
+const ASIDE = "before-restore-";
 const REPLACED = [
   "mailstead.db",
   "mailstead.db-wal",
@@ -54,7 +56,7 @@ export async function restoreBackup(options: {
     rmSync(part, { recursive: true, force: true });
     mkdirSync(part, { mode: 0o700 });
     const { contents, pendingMigrations } = await extractHeld(options, part);
-    const movedTo = moveAside(data, now());
+    const movedTo = moveAside(data, isInterrupted, now());
     renameSync(join(part, "secret"), join(data, "secret"));
     renameSync(join(part, "mailstead.db"), join(data, "mailstead.db"));
     syncPath(data);
@@ -96,11 +98,22 @@ async function extractHeld(
   }
 }
 
-function moveAside(data: string, now: number): string | null {
-  const found = REPLACED.filter((name) => existsSync(join(data, name)));
-  if (found.length === 0) return null;
-  const aside = join(data, `before-restore-${new Date(now).toISOString().replaceAll(":", "")}`);
-  mkdirSync(aside, { mode: 0o700 });
+/**
+ * Moves the files of the installation into a folder of their own, or into that of an interrupted restore,
+ * to whose files they belong. What is there already is not replaced: a second `secret` is the restored one.
+ */
+function moveAside(data: string, isInterrupted: boolean, now: number): string | null {
+  const begun = isInterrupted ? findAside(data) : null;
+  const aside = join(data, begun ?? `${ASIDE}${new Date(now).toISOString().replaceAll(":", "")}`);
+  const found = REPLACED.filter(
+    (name) => existsSync(join(data, name)) && !existsSync(join(aside, name)),
+  );
+  if (found.length > 0) mkdirSync(aside, { recursive: true, mode: 0o700 });
   for (const name of found) renameSync(join(data, name), join(aside, name));
-  return aside;
+  return found.length > 0 || begun !== null ? aside : null;
+}
+
+function findAside(data: string): string | null {
+  const names = readdirSync(data).filter((name) => name.startsWith(ASIDE));
+  return names.toSorted().at(-1) ?? null;
 }

@@ -187,6 +187,25 @@ describe("a restore", () => {
     const again = await run("restore", made, "--key-file", keyFile, "--data", target);
     expect([again.code, existsSync(join(target, "restore.partial"))]).toEqual([0, false]);
   });
+
+  test("that was interrupted while it moved files aside keeps them together", async () => {
+    const target = join(parent, "half-moved");
+    const aside = join(target, "before-restore-2026-11-27T160930.000Z");
+    for (const folder of [join(target, "restore.partial"), aside])
+      mkdirSync(folder, { recursive: true });
+    writeFileSync(join(aside, "mailstead.db"), "old database");
+    writeFileSync(join(aside, "secret"), "old secret");
+    writeFileSync(join(target, "mailstead.db-wal"), "old log");
+    writeFileSync(join(target, "secret"), "restored secret");
+    const again = await run("restore", made, "--key-file", keyFile, "--data", target);
+    expect([again.code, valueAt(again.json, "movedTo")]).toEqual([0, aside]);
+    const files = ["mailstead.db", "mailstead.db-wal", "secret"];
+    expect(files.map((name) => readFileSync(join(aside, name), "utf8"))).toEqual([
+      "old database",
+      "old log",
+      "old secret",
+    ]);
+  });
 });
 
 test("an archive tells of members that are missing, and of bytes behind its end", async () => {
