@@ -4,7 +4,8 @@
  * `bun scripts/image.ts`
  *
  * The build needs the images oven/bun and gcr.io/distroless/base-debian12, from a registry or local. Each
- * check prints one line; the first one that fails ends the run with exit code 1. What it makes is removed.
+ * check prints one line; the first one that fails ends the run with exit code 1. At its end, the run
+ * removes the image, the containers, the volumes and the network that it made.
  */
 
 import assert from "node:assert/strict";

@@ -13,7 +13,7 @@ import type { Manifest } from "./manifest.ts";
 
 const ID_CHARACTERS = 8;
 const PARTIAL = ".partial";
-/** What follows the prefix in the name of a complete backup. */
+/** Matches the time after the prefix in the name of a complete backup. */
 const TIME = /^(\d{4})(\d\d)(\d\dT\d\d)(\d\d)(\d\dZ)$/;
 
 /** The beginning of the names of an installation's backups. */
@@ -79,7 +79,7 @@ function timeOf(name: string, prefix: string): number {
   return Date.parse(name.slice(prefix.length).replace(TIME, "$1-$2-$3:$4:$5")) || 0;
 }
 
-/** The newest first. A folder that somebody has renamed is left alone. */
+/** The newest first. A renamed folder is ignored. */
 function completeNames(folder: string, prefix: string): string[] {
   return namesIn(folder, prefix)
     .filter((name) => TIME.test(name.slice(prefix.length)))

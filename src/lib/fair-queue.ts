@@ -1,5 +1,5 @@
 /**
- * Runs a few tasks at once. Those that wait are taken from their owners round robin, so that one
+ * Runs a few tasks at once. Waiting tasks are taken from their owners round robin, so that one
  * owner with many tasks delays another by one task only. When the queue is full, the newest task of
  * the owner with the most waiting tasks is evicted.
  */

@@ -1,8 +1,8 @@
 /**
  * The SMTP listener for mail from other servers (docs/smtp-inbound.md): reports about mail that we
  * sent, mail for inbound routes, and mail for the postmaster. It is neither a relay nor a mailbox
- * server: RCPT accepts only addresses of these kinds, so no report about an undelivered mail is ever
- * sent to anybody.
+ * server: RCPT accepts only addresses of these kinds, so a report about an undelivered mail is never
+ * sent.
  *
  * 1. RCPT finds the kind of the address, and refuses all others.
  * 2. DATA keeps the beginning of the message for reports, and stores the message for inbound routes

@@ -1,6 +1,6 @@
 /**
- * The style sheets of the dashboard apply to all pages, whichever loaded them, so that a class has its
- * rules in one of them. A rule for a class of another part names that part: `.campaign .card`.
+ * The style sheets of the dashboard apply to all pages, also to those that did not load them, so that
+ * a class has its rules in one of them. A rule for a class of another part names that part: `.campaign .card`.
  */
 
 import { expect, test } from "bun:test";

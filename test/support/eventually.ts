@@ -1,7 +1,7 @@
 /**
- * Waits for conditions by yielding to the event loop. Who waits longer looks only once a millisecond,
+ * Waits for conditions by yielding to the event loop. A longer wait checks only once a millisecond,
  * because a server in another process or thread needs the processor. A page is asked less often: each
- * look costs it and the browser several milliseconds.
+ * check costs it and the browser several milliseconds.
  */
 
 import { expect } from "bun:test";

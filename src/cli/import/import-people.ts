@@ -1,8 +1,8 @@
 /**
- * The people of a collection. Suppressions come first, so that nobody is in before those who left are
- * out. Contacts are one file for the import of the server, which tries it, and then imports it in steps
- * that survive a crash; it never lifts a suppression or an unsubscription. A repeated import finds its
- * people unchanged.
+ * The people of a collection. Suppressions are imported first, so that a person who left is never
+ * subscribed. Contacts are one file for the import of the server, which tries it, and then imports
+ * it in steps that survive a crash; it never lifts a suppression or an unsubscription. A repeated
+ * import finds its people unchanged.
  */
 
 import { Type } from "@sinclair/typebox";

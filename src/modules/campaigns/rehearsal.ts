@@ -1,7 +1,7 @@
 /**
  * The rehearsal of a campaign: it is rendered for contacts of its audience whose data differ, the
- * messages are stored in the project's inbox `rehearsal`, and each is checked. Nothing leaves, whatever
- * the transport is: the messages have no record, so nothing counts, tracks or suppresses, and their
+ * messages are stored in the project's inbox `rehearsal`, and each is checked. Nothing leaves with
+ * any transport: the messages have no record, so nothing counts, tracks or suppresses, and their
  * links belong to no mail and change nothing.
  */
 

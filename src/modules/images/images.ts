@@ -1,7 +1,7 @@
 /**
  * Images that mails show. An uploaded file is checked, freed of its metadata and made smaller if it is
  * larger than it is shown (process.ts), and stored once in a project, by the SHA-256 of what is stored.
- * Everybody may read it at `/i/DIGEST.FORMAT`, because the programs of recipients do: the address never
+ * It is public at `/i/DIGEST.FORMAT`, because the programs of recipients read it: the address never
  * shows another image, so it may be kept for a year.
  */
 

@@ -175,7 +175,7 @@ export function createLeaseQueue(
     return flows;
   }
 
-  /** Those outside of the wait lists whose first mail is due: many projects may have later mail only. */
+  /** Flows outside of the wait lists whose first mail is due: many projects may have later mail only. */
   function dueFlowsOfProjects(now: number): Flow[] {
     return flowsOfProjects(NO_WAIT_LIST).filter(
       ({ key }) => (dueInProject(key) ?? Infinity) <= now,

@@ -2,7 +2,7 @@
  * Delivery through one relay that the operator configures (docs/delivery.md#T4): a pool of
  * authenticated sessions, whose replies are converted to outcomes. A failure to reach the relay is
  * always temporary and needs the operator; only a reply of the relay about a mail can bounce it. A
- * refusal of the account or of the sender is no bounce, whatever its code: the mail stays in the queue.
+ * refusal of the account or of the sender is no bounce, with any code: the mail stays in the queue.
  *
  * The first mail that cannot reach the relay, or is refused because of our account, is recorded as an attempt, so that its record shows
  * the reason. All others wait until the relay is back (relay-gate.ts); if they were already under

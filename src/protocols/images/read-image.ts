@@ -2,7 +2,7 @@
  * Reads the headers of PNG, JPEG, GIF and WebP files and removes their metadata, without decoding
  * pixels. `readImage` recognises the format by the first bytes and calls its file: png.ts, jpeg.ts,
  * gif.ts or webp.ts. Each walks over the parts of the file once, and keeps those that are needed to show
- * it; text, camera data, places, thumbnails and whatever stands behind the end of the image are left
+ * it; text, camera data, places, thumbnails and bytes after the end of the image are left
  * out. Colour profiles are kept.
  */
 

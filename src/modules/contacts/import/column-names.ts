@@ -2,7 +2,7 @@
  * The names of columns that concern whether people want mail, in many languages. A name is read as a
  * row of known words: `date_left` is a time and a word of leaving, and `left_handed` is not, because
  * `handed` is no word that describes leaving. A name about orders, telephones and the like is about
- * something else, whatever its values say.
+ * something else, with any values.
  */
 
 import {

@@ -1,4 +1,4 @@
-/** The texts of one message in lists and in the index are bounded, whatever its headers contain. */
+/** The texts of one message in lists and in the index are bounded, with any headers. */
 
 import { expect, test } from "bun:test";
 import { parseForIndex } from "../../../../src/modules/inboxes/parsing/parse.ts";
