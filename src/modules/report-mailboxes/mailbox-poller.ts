@@ -140,7 +140,7 @@ function createPoller(app: App) {
   return {
     occupy,
     /** Waits until nothing uses the mailbox, at most `limitMs`. */
-    async waitForTurn({ seq }: MailboxRow, limitMs: number): Promise<void> {
+    async waitUntilFree({ seq }: MailboxRow, limitMs: number): Promise<void> {
       const { promise: isLate, resolve } = Promise.withResolvers<void>();
       const cancel = clock.after(limitMs, resolve);
       const work = states.get(seq)?.work ?? null;
