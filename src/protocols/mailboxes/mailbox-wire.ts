@@ -26,7 +26,7 @@ type MailboxServer = {
 const STEP_MS = 30_000;
 /** The socket is not read while so many octets wait. */
 const MAX_WAITING = 128 * 1024;
-/** Octets that are searched for the end of a line at once. */
+/** Octets that are read, or searched for the end of a line, at once. */
 const PIECE_BYTES = 64 * 1024;
 const LF = 0x0a;
 
@@ -118,7 +118,7 @@ export class MailboxWire {
   async readLine(maxBytes: number): Promise<string> {
     const pieces: Buffer[] = [];
     for (let left = maxBytes; left > 0;) {
-      const piece = await this.readPiece(Math.min(left, PIECE_BYTES));
+      const piece = await this.#readPiece(Math.min(left, PIECE_BYTES));
       pieces.push(piece);
       left -= piece.byteLength;
       if (piece.at(-1) === LF) return Buffer.concat(pieces).toString("latin1").trimEnd();
@@ -127,7 +127,7 @@ export class MailboxWire {
   }
 
   /** The octets up to the end of the line, or the first `maxBytes` of a longer line. */
-  async readPiece(maxBytes: number): Promise<Buffer> {
+  async #readPiece(maxBytes: number): Promise<Buffer> {
     for (let searched = 0; ;) {
       const end = this.#waiting.indexOf(LF, searched);
       if (end !== -1 || this.#waiting.byteLength >= maxBytes) {
@@ -136,6 +136,12 @@ export class MailboxWire {
       searched = this.#waiting.byteLength;
       await this.#more();
     }
+  }
+
+  /** Calls `read` with octets that have arrived, at least one. It returns how many it has read. */
+  async readBlock(read: (block: Buffer) => number): Promise<void> {
+    if (this.#waiting.byteLength === 0) await this.#more();
+    this.#take(read(this.#waiting.subarray(0, PIECE_BYTES)));
   }
 
   /** Exactly so many octets. */

@@ -3,6 +3,8 @@
  * ids, read one and delete one. The server deletes at QUIT, which must be answered.
  */
 
+import { nextIteration } from "../../lib/yield.ts";
+import { DotStuffedText } from "./dot-stuffed.ts";
 import { isGone, MailboxFault, quoteServer } from "./mailbox-fault.ts";
 import type { MailboxWire } from "./mailbox-wire.ts";
 
@@ -15,11 +17,8 @@ type ListedMessage = { number: number; uid: string };
 const MAX_LISTED = 10_000;
 /** RFC 1939 §3 allows 512 octets. */
 const MAX_LINE = 2_048;
-const PIECE_BYTES = 64 * 1024;
 /** Octets of a message that are received. */
 const MAX_MESSAGE = 25 * 1024 * 1024;
-const DOT = 0x2e;
-const LF = 0x0a;
 
 export async function openPop3(wire: MailboxWire, login: Pop3Login): Promise<Pop3Session> {
   const session = new Pop3Session(wire, login);
@@ -75,20 +74,15 @@ export class Pop3Session {
       const message = `message ${number} was refused: ${this.#quote(text)}`;
       throw new MailboxFault("unreadable", message);
     }
-    const kept = Buffer.alloc(maxBytes);
-    let octets = 0;
-    for (let isLineStart = true; octets <= MAX_MESSAGE;) {
-      const piece = await this.#wire.readPiece(PIECE_BYTES);
-      // A line that begins with a dot has one more, unless it is the last one (RFC 1939 §3).
-      const isDotted = isLineStart && piece[0] === DOT;
-      const rest = isDotted ? piece.subarray(1) : piece;
-      if (isDotted && rest.toString("latin1").trim() === "") return copyOf(kept, octets);
-      if (octets < maxBytes) kept.set(rest.subarray(0, maxBytes - octets), octets);
-      octets += rest.byteLength;
-      isLineStart = piece.at(-1) === LF;
+    const message = new DotStuffedText(maxBytes);
+    while (message.octets <= MAX_MESSAGE) {
+      await this.#wire.readBlock((block) => message.read(block));
+      if (message.isEnded) return message.text();
+      // Octets that have arrived are read without a wait, which would hold the event loop.
+      await nextIteration();
     }
     this.isSpent = true;
-    return kept;
+    return message.text();
   }
 
   async remove(number: number): Promise<void> {
@@ -128,7 +122,3 @@ export class Pop3Session {
     return quoteServer(text, [this.#login.password]);
   }
 }
-
-/** A thread that gets a part of a buffer would get all of it. */
-const copyOf = (kept: Uint8Array, octets: number): Uint8Array =>
-  new Uint8Array(kept.subarray(0, octets));

@@ -6,7 +6,7 @@ import { openImap } from "../../../src/protocols/mailboxes/imap.ts";
 import { type MailboxWire, withWire } from "../../../src/protocols/mailboxes/mailbox-wire.ts";
 import { openPop3 } from "../../../src/protocols/mailboxes/pop3.ts";
 import { manualClock } from "../../support/clock.ts";
-import { waitUntil } from "../../support/eventually.ts";
+import { settleEventLoop, waitUntil } from "../../support/eventually.ts";
 import { deliver, hostileServer, imapServer } from "../../support/mailbox-servers.ts";
 import { makeCertificate } from "../../support/tls.ts";
 
@@ -281,6 +281,33 @@ test.each<Attempt>([
   const found = await trial(server.port, read);
   if (typeof expected === "string") expect(found).toContain(expected);
   else expect(found).toEqual(expected);
+});
+
+/** The longest processor time of an iteration of the event loop while `work` is done, in milliseconds. */
+async function longestIteration(work: () => Promise<unknown>): Promise<number> {
+  let longest = 0;
+  let isDone = false;
+  const measure = (before: NodeJS.CpuUsage) => {
+    const { user, system } = process.cpuUsage(before);
+    longest = Math.max(longest, (user + system) / 1_000);
+    if (!isDone) setImmediate(measure, process.cpuUsage());
+  };
+  setImmediate(measure, process.cpuUsage());
+  await work();
+  await settleEventLoop();
+  isDone = true;
+  return longest;
+}
+
+test("24 MiB of blank lines do not hold the event loop", async () => {
+  const message = Buffer.from(`+OK\r\n${"\r\n".repeat(12 * MIB)}.\r\n`);
+  const answer = pop3({ RETR: (s) => s.write(message) });
+  const server = await hostileServer(POP_OK, answer);
+  closers.push(server.close);
+  const longest = await longestIteration(async () => {
+    expect(await trial(server.port, readPop3)).toEqual({ octets: MIB, isSpent: false });
+  });
+  expect(longest).toBeLessThan(200);
 });
 
 /** A server that answers the line with the password with what `say` makes of it. */
