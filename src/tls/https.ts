@@ -18,6 +18,16 @@ const HANDSHAKE_MS = 15_000;
 /** A connection takes two descriptors, and its end at the HTTP listener a third; the rest is spare. */
 const FREE_DESCRIPTORS = 8;
 const MAX_CONNECTIONS = 10_000;
+/**
+ * Time in which the receiver of waiting bytes must take some of them. It is checked once per period, so a
+ * connection without progress ends after one to two periods.
+ */
+const PROGRESS_PERIOD_MS = 60_000;
+/**
+ * Most bytes of one write. A write counts as taken when all its bytes are, and a read returns up to
+ * 512 KiB: a slow client would need more than a minute for these.
+ */
+const MAX_WRITE_BYTES = 64 * 1024;
 
 type Address = { host: string; port: number };
 
@@ -84,7 +94,7 @@ export function createHttpsListener(deps: {
     });
     secure.once("secure", () => {
       cancel();
-      relay(secure, { target, keepPeer, client: socket.remoteAddress ?? "" });
+      relay(secure, { target, keepPeer, clock, client: socket.remoteAddress ?? "" });
     });
   }
 
@@ -107,21 +117,68 @@ export function createHttpsListener(deps: {
   };
 }
 
-/** Passes bytes on in both directions; each side waits while the other cannot take more. */
+/**
+ * Passes bytes on in both directions; each side waits while the other cannot take more. A side that waits
+ * does not see that its peer has closed the connection, so a relay without progress is ended here.
+ */
 function relay(
   secure: TLSSocket,
-  { target, keepPeer, client }: { target: Address; keepPeer: KeepPeer; client: string },
+  options: {
+    target: Address;
+    keepPeer: KeepPeer;
+    clock: Pick<Clock, "after">;
+    client: string;
+  },
 ): void {
+  const { target, keepPeer, clock, client } = options;
   const inner = connect(target);
   inner.once("connect", () => {
     inner.setNoDelay(true);
     const { localAddress: address = "", localPort: port = 0 } = inner;
     const forget = keepPeer({ address, port }, client);
     inner.once("close", forget);
-    secure.pipe(inner);
-    inner.pipe(secure);
+    passOn(secure, inner);
+    passOn(inner, secure);
   });
   inner.on("error", () => secure.destroy());
   inner.once("close", () => secure.destroySoon());
-  secure.once("close", () => inner.destroy());
+
+  const checks = [watchProgress(secure, inner), watchProgress(inner, secure)];
+  let cancelCheck = clock.after(PROGRESS_PERIOD_MS, check);
+  function check(): void {
+    // Each check must run, because it keeps the state for the next one.
+    const results = checks.map((isStalled) => isStalled());
+    if (results.includes(true)) secure.destroy();
+    else cancelCheck = clock.after(PROGRESS_PERIOD_MS, check);
+  }
+  secure.once("close", () => {
+    cancelCheck();
+    inner.destroy();
+  });
+}
+
+/** Writes the bytes from one socket to another, and ends it after the last. */
+function passOn(from: Socket, to: Socket): void {
+  from.on("data", (bytes: Buffer) => {
+    for (let at = 0; at < bytes.length; at += MAX_WRITE_BYTES) {
+      to.write(bytes.subarray(at, at + MAX_WRITE_BYTES));
+    }
+    if (to.writableNeedDrain) from.pause();
+  });
+  to.on("drain", () => from.resume());
+  from.once("end", () => to.end());
+}
+
+/**
+ * The returned function tells whether bytes have waited since its last call, and none was taken. An idle
+ * connection has no bytes that wait.
+ */
+function watchProgress(from: Socket, to: Socket): () => boolean {
+  let takenBefore: number | null = null;
+  return () => {
+    const taken = from.bytesRead - from.readableLength - to.writableLength;
+    const isStalled = to.writableLength > 0 && taken === takenBefore;
+    takenBefore = to.writableLength > 0 ? taken : null;
+    return isStalled;
+  };
 }

@@ -15,7 +15,8 @@ import { httpsPort } from "../../src/tls/listeners.ts";
 import { servePlainHttp } from "../../src/tls/plain-http.ts";
 import { serverCertificate, smtpCertificate } from "../../src/tls/server-certificate.ts";
 import { testApp } from "../support/app.ts";
-import { expectSoon, waitUntil } from "../support/eventually.ts";
+import { manualClock } from "../support/clock.ts";
+import { expectSoon, settleEventLoop, waitUntil } from "../support/eventually.ts";
 import { makeCertificate } from "../support/tls.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "mailstead-https-"));
@@ -137,6 +138,76 @@ test("HTTP sees the address of the client behind HTTPS, which has a limited numb
   for (const each of [socket, ...others]) each.destroy();
   https.stop();
   await http.stop(true);
+});
+
+test("a client that reads nothing for a minute loses its connection; slow and idle ones stay", async () => {
+  const megabyte = new Uint8Array(2 ** 20);
+  const http = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    fetch: ({ url }) => {
+      if (new URL(url).pathname === "/short") return new Response("answer;");
+      return new Response(new ReadableStream({ pull: (stream) => stream.enqueue(megabyte) }));
+    },
+  });
+  const clock = manualClock();
+  const relayed = new Set<string>();
+  const https = createHttpsListener({
+    certificate: first,
+    target: { host: "127.0.0.1", port: http.port ?? 0 },
+    keepPeer: (_end, client) => {
+      relayed.add(client);
+      return () => void relayed.delete(client);
+    },
+    clock,
+    isShared: () => true,
+    maxPerNetwork: 1,
+  });
+  const port = await https.listen({ host: "127.0.0.1", port: 0 });
+  const clients = ["127.0.0.2", "127.0.0.3", "127.0.0.4"].map((localAddress) => {
+    const options = { host: "127.0.0.1", port, localAddress, rejectUnauthorized: false };
+    const socket = connect(options);
+    let text = "";
+    let receivedBytes = 0;
+    socket.on("data", (bytes) => {
+      receivedBytes += bytes.length;
+      text = String(bytes.slice(-20));
+    });
+    socket.on("error", () => socket.destroy());
+    const ask = (path: string) => socket.write(`GET ${path} HTTP/1.1\r\nHost: mail.test\r\n\r\n`);
+    return { socket, ask, text: () => text, receivedBytes: () => receivedBytes };
+  });
+  const [silent, slow, idle] = clients;
+  if (!silent || !slow || !idle) throw new Error("three clients are needed");
+  silent.ask("/endless");
+  slow.ask("/endless");
+  idle.ask("/short");
+  await waitUntil(() => silent.receivedBytes() > 0 && idle.text().endsWith("answer;"));
+  silent.socket.pause();
+
+  for (let minute = 0; minute < 20 && relayed.has("127.0.0.2"); minute += 1) {
+    const enough = slow.receivedBytes() + 8 * megabyte.length;
+    slow.socket.resume();
+    await waitUntil(() => slow.receivedBytes() > enough);
+    slow.socket.pause();
+    clock.advance(60_000);
+    await settleEventLoop();
+  }
+  expect([...relayed].sort()).toEqual(["127.0.0.3", "127.0.0.4"]);
+  silent.socket.resume();
+  await waitUntil(() => silent.socket.closed);
+
+  for (let minute = 0; minute < 3; minute += 1) clock.advance(60_000);
+  expect(relayed.has("127.0.0.4")).toBe(true);
+  const answeredBytes = idle.receivedBytes();
+  idle.ask("/short");
+  await waitUntil(() => idle.receivedBytes() >= 2 * answeredBytes);
+
+  for (const { socket } of clients) socket.destroy();
+  https.stop();
+  await http.stop(true);
+  await waitUntil(() => clock.untilNextTimer() === Infinity);
 });
 
 describe("files that are replaced one by one", () => {
