@@ -295,6 +295,15 @@ describe("the quota of stored data", () => {
     },
   );
 
+  test("PUT /plunk/v1/contacts can unsubscribe a contact and no more", async () => {
+    const id = await t.create("/contacts", { email: "a@x.io" }, "id");
+    await fill();
+    const both = { id, subscribed: false, email: "b@x.io" };
+    expect((await t.call("PUT", "/plunk/v1/contacts", both)).status).toBe(409);
+    expect((await t.call("PUT", "/plunk/v1/contacts", { id, subscribed: false })).status).toBe(200);
+    expect(t.eventNames()).toEqual(["contact.subscribed", "contact.unsubscribed"]);
+  });
+
   test("accepts requests again after single and bulk deletions", async () => {
     t = await testApp(OPTIONS);
     const data = { text: "x".repeat(60_000) };

@@ -27,6 +27,7 @@ import { AppError, fieldError, notFound } from "../../lib/errors.ts";
 import { listContacts } from "../contacts/list.ts";
 import { type Contact, Data } from "../contacts/model.ts";
 import {
+  onlyUnsubscribes,
   type ContactRow,
   contactService,
   presentContact,
@@ -135,18 +136,19 @@ export function plunkV1ContactRoutes(app: App, admission: Admission) {
     )
     .put(
       "",
-      async ({ project, role, body, store }) => {
+      async ({ project, role, body, store, storeWithoutQuota }) => {
         const { id, email, subscribed, data } = body;
-        const changed = await store(() => {
-          const contact = find(project.seq, body);
-          return contacts.patch(project.seq, contact.id, {
-            // With an id, the address is a new one.
-            ...(id === undefined || email === undefined ? {} : { email: normalizedAddress(email) }),
-            ...(subscribed === undefined ? {} : { subscribed }),
-            ...(data === undefined || data === null ? {} : { data: nullForEmptyTexts(data) }),
-          })();
-        });
-        return done(role, changed);
+        const patch = {
+          // With an id, the address is a new one.
+          ...(id === undefined || email === undefined ? {} : { email: normalizedAddress(email) }),
+          ...(subscribed === undefined ? {} : { subscribed }),
+          ...(data === undefined || data === null ? {} : { data: nullForEmptyTexts(data) }),
+        };
+        const change = () => contacts.patch(project.seq, find(project.seq, body).id, patch)();
+        return done(
+          role,
+          await (onlyUnsubscribes(patch) ? storeWithoutQuota(change) : store(change)),
+        );
       },
       {
         body: limited(Change, BODY_LIMITS.data),

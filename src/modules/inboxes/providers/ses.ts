@@ -163,6 +163,7 @@ function composeContent(send: SesSend, content: Content, { now, messageId }: Ide
   if (from === "") throw invalidField("FromEmailAddress", "is required");
   const text = content.Body.Text?.Data ?? "";
   const html = content.Body.Html?.Data ?? "";
+  const kind = content.shown === undefined ? "Simple" : "Template";
   if (text === "" && html === "")
     throw invalidField("Content.Simple.Body", "has no text and no HTML");
   return createProviderComposer(now).compose({
@@ -178,13 +179,14 @@ function composeContent(send: SesSend, content: Content, { now, messageId }: Ide
       ...(content.Headers ?? []).map(({ Name, Value }): [string, string] => [Name, Value]),
       ...shownHeaders("X-SES-", { ...shownOf(send), ...content.shown }),
     ],
-    attachments: (content.Attachments ?? []).map(fileOf),
+    attachments: (content.Attachments ?? []).map((file, i) =>
+      fileOf(file, `Content.${kind}.Attachments.${i}`),
+    ),
     messageId,
   });
 }
 
-function fileOf(file: Static<typeof SesFile>, index: number) {
-  const path = `Content.Attachments.${index}`;
+function fileOf(file: Static<typeof SesFile>, path: string) {
   if ((file.ContentDescription ?? "") !== "") {
     throw invalidField(`${path}.ContentDescription`, "is not supported");
   }

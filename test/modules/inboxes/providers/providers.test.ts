@@ -288,6 +288,22 @@ describe("a field that is not valid is named, and nothing is stored", () => {
       status: 400,
       answer: { message: "Content: must have exactly one of Simple, Raw and Template" },
     },
+    "Amazon SES: a file of a template with a description": {
+      of: PROVIDERS["Amazon SES"],
+      body: {
+        ...SES,
+        Content: {
+          Template: {
+            TemplateName: "welcome",
+            Attachments: [{ FileName: "a.txt", RawContent: "YQ==", ContentDescription: "x" }],
+          },
+        },
+      },
+      status: 400,
+      answer: {
+        message: "Content.Template.Attachments.0.ContentDescription: is not supported",
+      },
+    },
     "Amazon SES: an unknown field": {
       of: PROVIDERS["Amazon SES"],
       body: { ...SES, From: "x" },
