@@ -3,6 +3,7 @@
  * by UID, read the beginning of one, and mark it as seen. Nothing is deleted.
  */
 
+import { createYield } from "../../lib/yield.ts";
 import { isGone, MailboxFault, quoteServer } from "./mailbox-fault.ts";
 import type { MailboxWire } from "./mailbox-wire.ts";
 
@@ -20,6 +21,8 @@ type Answer = { isOk: boolean; text: string; untagged: Response[] };
 const MAX_ANSWER = 256 * 1024;
 /** A search answers with one line of UIDs: a folder may have about 400,000 messages. */
 const MAX_SEARCH = 4 * 1024 * 1024;
+/** Characters of a line that are read at once. */
+const PIECE_LENGTH = 32 * 1024;
 /** Memory of a response besides its octets. */
 const RESPONSE_COST = 100;
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun"].concat([
@@ -68,13 +71,14 @@ export class ImapSession {
     const { untagged } = await this.#require(`UID SEARCH UID ${afterUid + 1}:* SINCE ${day}`, {
       octets: MAX_SEARCH,
     });
-    const found = untagged.flatMap(({ text }) => {
-      if (!/^\* SEARCH\b/i.test(text)) return [];
-      const words = text.slice("* SEARCH".length).split(" ");
-      return words.filter((word) => /^\d{1,10}$/.test(word)).map(Number);
-    });
+    const answers = untagged.filter(({ text }) => /^\* SEARCH\b/i.test(text));
+    const found = await readNumbers(
+      answers.map(({ text }) => text.slice("* SEARCH".length)).join(" "),
+    );
+    // A typed array sorts numbers without calls of a function, so much faster.
+    const sorted = Float64Array.from(found).sort();
     // The range 8:* contains the last message even if its UID is lower (RFC 3501 §6.4.8).
-    return [...new Set(found)].filter((uid) => uid > afterUid).toSorted((a, b) => a - b);
+    return Array.from(sorted).filter((uid, n) => uid > afterUid && uid !== sorted[n - 1]);
   }
 
   /**
@@ -216,6 +220,22 @@ export class ImapSession {
       literals.push(await this.#wire.readBytes(size));
     }
   }
+}
+
+/** The words of a line that are numbers. A long line is read in pieces, between which other work runs. */
+async function readNumbers(line: string): Promise<number[]> {
+  const numbers: number[] = [];
+  const yieldIfBusy = createYield();
+  for (let begin = 0; begin < line.length;) {
+    await yieldIfBusy();
+    const blank = line.indexOf(" ", begin + PIECE_LENGTH);
+    const end = blank === -1 ? line.length : blank;
+    for (const word of line.slice(begin, end).split(" ")) {
+      if (/^\d{1,10}$/.test(word)) numbers.push(Number(word));
+    }
+    begin = end;
+  }
+  return numbers;
 }
 
 const isBye = (text: string): boolean => /^\* BYE\b/i.test(text);

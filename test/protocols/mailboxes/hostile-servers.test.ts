@@ -310,6 +310,27 @@ test("24 MiB of blank lines do not hold the event loop", async () => {
   expect(longest).toBeLessThan(200);
 });
 
+test("a search that finds 380,000 messages does not hold the event loop", async () => {
+  const uids = Array.from({ length: 380_000 }, (_, n) => 1_000_000_000 + ((n * 123_457) % 380_041));
+  const found = Buffer.from(
+    `* SEARCH ${uids.join(" ")} 3\r\n* SEARCH\r\n* SEARCH 7 ${uids[0]}\r\n`,
+  );
+  const answer = imap({
+    "UID SEARCH": (s, tag) => (s.write(found), s.write(`${tag} OK\r\n`)),
+  });
+  const server = await hostileServer(OK, answer);
+  closers.push(server.close);
+  let read: unknown;
+  const longest = await longestIteration(async () => {
+    read = await trial(server.port, async (wire) => {
+      const session = await openImap(wire, LOGIN);
+      return session.findUids(5, new Date(0));
+    });
+  });
+  expect(read).toEqual([7, ...uids.toSorted((a, b) => a - b)]);
+  expect(longest).toBeLessThan(100);
+});
+
 /** A server that answers the line with the password with what `say` makes of it. */
 function repeater(say: (line: string) => string) {
   const answers = new Map([
