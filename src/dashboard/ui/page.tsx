@@ -1,4 +1,4 @@
-import { Link } from "@tanstack/react-router";
+import { Link, type LinkProps } from "@tanstack/react-router";
 import { ChevronLeft } from "lucide-react";
 import { type ReactNode, useEffect, useRef } from "react";
 import { focusContentIfLost } from "../keyboard-focus.ts";
@@ -74,6 +74,31 @@ export function PageTabs({ label, children }: { label: string; children: ReactNo
     <nav className="page-tabs" aria-label={label}>
       {children}
     </nav>
+  );
+}
+
+/** Tabs of which each is a page of the project. A path has `$project` in it. */
+export function PathTabs(props: {
+  label: string;
+  tabs: readonly { to: Extract<LinkProps["to"], `/p/$project/${string}`>; label: string }[];
+}) {
+  const project = useProject();
+  if (project === null) return null;
+  return (
+    <PageTabs label={props.label}>
+      {props.tabs.map(({ to, label }) => (
+        <Link
+          key={to}
+          to={to}
+          params={{ project: project.id }}
+          className="page-tab"
+          // The path of one tab may begin with that of another.
+          activeOptions={{ exact: true, includeSearch: false }}
+        >
+          {label}
+        </Link>
+      ))}
+    </PageTabs>
   );
 }
 

@@ -1,74 +1,26 @@
 /** The columns of the list of mailboxes, and their state. */
 
 import type { ReportMailbox } from "../../../modules/report-mailboxes/model.ts";
-import type { Column } from "../../ui/data-table.tsx";
 import { Status } from "../../ui/status.tsx";
-import { Time } from "../../ui/time.tsx";
+import { reportColumns, reportLines } from "./report-columns.tsx";
 
-const number = new Intl.NumberFormat();
-
-export const MAILBOX_COLUMNS: readonly Column<ReportMailbox>[] = [
-  { key: "name", title: "Mailbox", render: (mailbox) => <Name {...mailbox} /> },
-  {
-    key: "last",
-    title: "Last read",
-    width: "136px",
-    render: ({ lastFetchedAt }) =>
-      lastFetchedAt === null ? (
-        <span className="muted">Never</span>
-      ) : (
-        <Time at={lastFetchedAt} isPlain />
-      ),
-  },
-  {
-    key: "received",
-    title: "Read",
-    width: "104px",
-    isFigure: true,
-    render: ({ received }) => number.format(received),
-  },
-  {
-    key: "counted",
-    title: "Counted",
-    width: "104px",
-    isFigure: true,
-    render: ({ counted }) => number.format(counted),
-  },
-  {
-    key: "unknown",
-    title: "Other mail",
-    width: "104px",
-    isFigure: true,
-    render: ({ unknown }) => number.format(unknown),
-  },
-  {
-    key: "state",
-    title: "State",
-    width: "196px",
-    render: (mailbox) => <MailboxStatus {...mailbox} />,
-  },
-];
-
-/** The two lines of a row on phones. */
-export const mailboxLines = (mailbox: ReportMailbox) => ({
-  first: (
-    <span className="line">
-      <span className="cut">
-        <Name {...mailbox} />
-      </span>
-      <MailboxStatus {...mailbox} />
-    </span>
-  ),
-  second:
-    mailbox.lastFetchedAt === null ? (
-      mailbox.host
-    ) : (
-      <>
-        {number.format(mailbox.counted)} of {number.format(mailbox.received)} counted ·{" "}
-        <Time at={mailbox.lastFetchedAt} isPlain />
-      </>
-    ),
+export const MAILBOX_COLUMNS = reportColumns<ReportMailbox>({
+  nameTitle: "Mailbox",
+  name: (mailbox) => <Name {...mailbox} />,
+  lastTitle: "Last read",
+  lastAt: ({ lastFetchedAt }) => lastFetchedAt,
+  receivedTitle: "Read",
+  unknownTitle: "Other mail",
+  state: (mailbox) => <MailboxStatus {...mailbox} />,
 });
+
+export const mailboxLines = (mailbox: ReportMailbox) =>
+  reportLines(mailbox, {
+    name: <strong className="report-name">{mailbox.name}</strong>,
+    state: <MailboxStatus {...mailbox} />,
+    lastAt: mailbox.lastFetchedAt,
+    before: mailbox.host,
+  });
 
 function Name({ name, host }: ReportMailbox) {
   return (
