@@ -5,10 +5,14 @@
 
 import type { Page } from "playwright-core";
 import { everyBlock } from "../../test/dashboard/visual-design.ts";
+import { NO_COUNTS } from "../../src/modules/campaigns/imported-model.ts";
+import { showMailboxes } from "./sample-mailboxes.ts";
 
 /** FULL: the demonstration project. EMPTY: a new project. BROKEN: requests are answered with 500. */
 export const PAGE_STATES = ["FULL", "EMPTY", "BROKEN"] as const;
 export type PageState = (typeof PAGE_STATES)[number];
+
+const DAY_MS = 24 * 60 * 60_000;
 
 /** Lists of the API whose first object has a page of its own. */
 export const OBJECT_LISTS = {
@@ -101,22 +105,72 @@ const NOT_FOUND = "the server responded with a status of 404";
 const REFUSED_LINK = "the server responded with a status of 4";
 const PUBLIC = { isPublic: true, states: ["FULL"] } as const;
 
-/** Shows the template as one of the visual editor, which has no template in the demonstration. */
-async function openLetter(page: Page): Promise<void> {
-  const document = { type: "doc", content: everyBlock };
-  const members = { format: "VISUAL", design: { version: 1, theme: {}, document } };
-  const path = /^https?:\/\/[^/]+\/templates\/[^/?]+$/;
+/** Replaces members of the object that the server answers at a path, and loads the page again. */
+async function reloadWith(page: Page, path: RegExp, members: object): Promise<void> {
   await page.route(path, async (route) => {
-    if (route.request().method() !== "GET") return route.continue();
+    const isRead = route.request().method() === "GET";
+    if (!isRead || route.request().resourceType() === "document") return route.continue();
     const response = await route.fetch();
     const answer: { data: object } = await response.json();
     await route.fulfill({ response, json: { ...answer, data: { ...answer.data, ...members } } });
   });
   await page.reload();
+}
+
+/** Shows the template as one of the visual editor, which has no template in the demonstration. */
+async function openLetter(page: Page): Promise<void> {
+  const document = { type: "doc", content: everyBlock };
+  const path = /^https?:\/\/[^/]+\/templates\/[^/?]+$/;
+  await reloadWith(page, path, {
+    format: "VISUAL",
+    design: { version: 1, theme: {}, document },
+  });
   const letter = page.getByRole("textbox", { name: "Body" });
   await letter.getByText("For good customers").click();
   await page.getByRole("region", { name: "Condition" }).waitFor();
   await page.unroute(path);
+}
+
+/** Shows the campaign as one that another product has sent. */
+async function showImported(page: Page): Promise<void> {
+  const path = /^https?:\/\/[^/]+\/campaigns\/[^/?]+$/;
+  const told = { recipients: 8_410, sent: 8_396, opens: 5_120, clicks: 874, bounced: 31 };
+  const sentAt = new Date(Date.now() - 400 * DAY_MS).toISOString();
+  const importedAt = new Date(Date.now() - 3 * DAY_MS).toISOString();
+  await reloadWith(page, path, {
+    startedAt: null,
+    imported: {
+      source: "listmonk",
+      sourceId: "42",
+      sentAt,
+      importedAt,
+      counts: { ...NO_COUNTS, ...told },
+    },
+  });
+  await page.getByText("Imported from listmonk").waitFor();
+  await page.unroute(path);
+}
+
+/** Shows the backups of a server that makes some. */
+async function showBackups(page: Page): Promise<void> {
+  const hours = (count: number) => new Date(Date.now() + count * 60 * 60_000).toISOString();
+  await reloadWith(page, /^https?:\/\/[^/]+\/system$/, {
+    backup: {
+      folder: "/mnt/backups/mailstead",
+      keep: 7,
+      isRunning: false,
+      nextAt: hours(9),
+      last: {
+        name: "mailstead-1a2b3c4d-20260102T031700Z",
+        createdAt: hours(-15),
+        verifiedAt: hours(-15),
+        bytes: 1_482_000_000,
+        sha256: "0",
+      },
+      failure: null,
+    },
+  });
+  await page.getByRole("button", { name: "Run now" }).scrollIntoViewIfNeeded();
 }
 
 /** The project of a user who has only this one, as GET /app/api/state shows it. */
@@ -188,6 +242,13 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
   },
   { name: "account", path: () => "/account", heading: "Account", states: WITHOUT_PROJECT },
   { name: "system", path: () => "/admin/system", heading: "System", states: WITHOUT_PROJECT },
+  {
+    name: "system-backup",
+    path: () => "/admin/system",
+    heading: "System",
+    open: showBackups,
+    states: ["FULL"],
+  },
   { name: "overview", path: ({ project }) => `/p/${project}`, heading: "Overview" },
   {
     name: "overview-table",
@@ -510,6 +571,13 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     heading: /./,
     states: ["FULL"],
   },
+  {
+    name: "campaign-imported",
+    path: ({ project, ids }) => `/p/${project}/campaigns/${ids.campaign}`,
+    heading: /./,
+    open: showImported,
+    states: ["FULL"],
+  },
   { name: "templates", path: ({ project }) => `/p/${project}/templates`, heading: "Templates" },
   {
     name: "template",
@@ -694,6 +762,44 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     open: async (page) => {
       await page.getByRole("button", { name: "Add a provider" }).click();
       await page.getByRole("dialog").getByLabel("Name").waitFor();
+    },
+    states: ["FULL"],
+  },
+  {
+    name: "relay-mailboxes",
+    path: ({ project }) => `/p/${project}/relay-reports/mailboxes`,
+    heading: "Relay reports",
+    states: ["EMPTY", "BROKEN"],
+  },
+  {
+    name: "relay-mailboxes-filled",
+    path: ({ project }) => `/p/${project}/relay-reports/mailboxes`,
+    heading: "Relay reports",
+    open: showMailboxes,
+    states: ["FULL"],
+  },
+  ...[
+    ["active", "Active"],
+    ["failed", "Cannot be read"],
+  ].map(([name, state = ""]): DashboardPage => ({
+    name: `relay-mailboxes-${name}`,
+    path: ({ project }) => `/p/${project}/relay-reports/mailboxes`,
+    heading: "Relay reports",
+    open: async (page) => {
+      await showMailboxes(page);
+      await page.locator("[data-row]", { hasText: state }).locator("[data-primary]").click();
+      await page.getByRole("dialog").getByRole("button", { name: "Test the login" }).waitFor();
+    },
+    states: ["FULL"],
+  })),
+  {
+    name: "relay-mailboxes-add",
+    path: ({ project }) => `/p/${project}/relay-reports/mailboxes`,
+    heading: "Relay reports",
+    open: async (page) => {
+      await showMailboxes(page);
+      await page.getByRole("button", { name: "Add a mailbox" }).click();
+      await page.getByRole("dialog").getByLabel("Server").waitFor();
     },
     states: ["FULL"],
   },
