@@ -27,12 +27,11 @@ export function ImportedCard({ imported }: { imported: ImportedCampaign }) {
         {told.length === 0 ? (
           <p className="muted small">{source} gave no numbers for this campaign.</p>
         ) : (
-          <dl className="campaign-figures">
+          <dl className="campaign-figures campaign-told">
             {told.map(({ label, count }) => (
               <div key={label} className="figure">
                 <dt>{label}</dt>
                 <dd className="figure-count">{countText(count)}</dd>
-                <dd className="figure-detail muted">counted by {source}</dd>
               </div>
             ))}
           </dl>

@@ -25,6 +25,7 @@ const INITIAL: Values = {
 };
 
 const PORTS = { IMAP: { TLS: 993, PLAIN: 143 }, POP3: { TLS: 995, PLAIN: 110 } } as const;
+const EXAMPLE_USERNAME = "bounces@example.com";
 const AFTERWARDS = {
   IMAP: "Reports about your mail are marked as read. Nothing is deleted.",
   POP3: "Reports about your mail are deleted on the server. Other mail stays.",
@@ -110,7 +111,7 @@ function MailboxForm({ onClose, onAdded }: Omit<Props, "isOpen">) {
       <TextInput
         label="User name"
         description="Usually the whole address."
-        placeholder="bounces@example.com"
+        placeholder={EXAMPLE_USERNAME}
         {...REQUIRED}
         {...form.field("username")}
       />
@@ -127,7 +128,7 @@ function MailboxForm({ onClose, onAdded }: Omit<Props, "isOpen">) {
         )}
         <TextInput
           label="Name"
-          placeholder={form.values.username}
+          placeholder={form.values.username || EXAMPLE_USERNAME}
           maxLength={100}
           {...TEXT}
           {...form.field("name")}
