@@ -78,6 +78,8 @@ export function createAccept(deps: AcceptDeps) {
       input.template === undefined
         ? null
         : templatesOnce(deps.app)(`${project.seq} ${input.template}`);
+    // Its attachments may take long to read, and the template may be changed meanwhile.
+    if (template !== null) noteSent(deps.app, template);
     const isMarketing = template?.type === "MARKETING";
     if (isMarketing && isOneMessage(input)) throw marketingCopies(input);
     const scheduledAt = scheduledTime(input.scheduledAt, clock.now());
@@ -124,7 +126,6 @@ export function createAccept(deps: AcceptDeps) {
   }): Accepted {
     ensureQueue(deps.app, work.project.seq, work.drafts.length);
     const messageSeq = store.saveMessage(work.message, work.now);
-    if (work.template !== null) noteSent(deps.app, work.template);
     const groupId = isOneMessage(work.input) ? (work.drafts[0]?.emailId ?? null) : null;
     const emails = work.drafts.map((draft) => {
       try {

@@ -51,9 +51,10 @@ const sent = perApp(({ clock }: App) => ({
   revisions: new Map<number, number>(),
 }));
 
-/** Notes that a mail was made of the template as it is now. */
+/** Notes that a mail is made of the template as it was read. */
 export function noteSent(app: App, { seq, revision }: { seq: number; revision: number }): void {
-  sent(app).revisions.set(seq, revision);
+  const { revisions } = sent(app);
+  revisions.set(seq, Math.max(revision, revisions.get(seq) ?? 0));
 }
 
 const columns = `template_seq AS templateSeq, revision, name, description, subject, preheader, body,

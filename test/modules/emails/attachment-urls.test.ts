@@ -5,6 +5,7 @@ import { simpleParser } from "mailparser";
 import { createFetchGuarded } from "../../../src/protocols/fetch-guarded/fetch-guarded.ts";
 import type { TestApp } from "../../support/app.ts";
 import { FAILING_DNS } from "../../support/dns.ts";
+import { listAt } from "../../support/json.ts";
 import { projectPerTest } from "../../support/project-per-test.ts";
 import { expectError } from "../../support/refusal.ts";
 import { startWebServer, type WebServer } from "../../support/web-server.ts";
@@ -136,4 +137,24 @@ test("the files of a batch share a limit", async () => {
     errors: [["mails.2.attachments.0.url", "too_big"]],
   });
   expect(t.countRows("emails")).toBe(0);
+});
+
+test("the version of a template that is sent stays, if the template is changed while a file is read", async () => {
+  const fields = { name: "n", subject: "one", body: "<p>x</p>", type: "TRANSACTIONAL" };
+  const id = await t.create("/templates", fields, "data.id");
+  const change = (subject: string) => t.call("PATCH", `/templates/${id}`, { subject });
+  t.clock.advance(5 * 60_000);
+  await change("two");
+  const changes: Promise<unknown>[] = [];
+  server.answer = () => {
+    changes.push(change("three"));
+    return { body: "x" };
+  };
+  const { from, to } = MAIL;
+  const attachments = [{ filename: "a", url: `${server.origin}/a` }];
+  const answer = await t.call("POST", "/v1/send", { from, to, template: id, attachments });
+  await Promise.all(changes);
+  const versions = listAt((await t.call("GET", `/templates/${id}/versions`)).body, "data.items");
+  expect(answer.status).toBe(200);
+  expect(versions.map((version) => Object(version).subject)).toEqual(["three", "two", "one"]);
 });

@@ -30,7 +30,8 @@ export function ReportMailboxView({ mailbox }: { mailbox: ReportMailbox }) {
             <Field label="Failed">
               {sentence(failure)}
               <div className="muted small">
-                {exactTime(new Date(failedAt))}. It is tried again after longer and longer intervals.
+                {exactTime(new Date(failedAt))}. It is tried again after longer and longer
+                intervals.
               </div>
             </Field>
           )}
