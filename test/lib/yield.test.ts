@@ -86,7 +86,7 @@ test("pieces of a sliced run begin at once and in order, up to the length of a s
 });
 
 test("a piece that a piece of a sliced run adds comes after those that wait", () => {
-  const run = createSlicedRun(1_000);
+  const run = createSlicedRun(60_000);
   const order: string[] = [];
   run(() => {
     run(() => order.push("second"));
@@ -101,7 +101,7 @@ test("a piece that a piece of a sliced run adds comes after those that wait", ()
 });
 
 test("a piece that throws does not keep the next ones from running", async () => {
-  const run = createSlicedRun();
+  const run = createSlicedRun(60_000);
   const ran: string[] = [];
   expect(() =>
     run(() => {
