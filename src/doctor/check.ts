@@ -83,7 +83,8 @@ export type Interval = { name: string; everySeconds: number };
 export type Greeting = { ok: true; line: string } | { ok: false; reason: string };
 
 export type RelayTrial =
-  { ok: true; tls: string | null; isAuthenticated: boolean } | { ok: false; reason: string };
+  | { ok: true; tls: string | null; isAuthenticated: boolean }
+  | { ok: false; reason: string; fix: string };
 
 export function ok(what: string, finding: string): Finding {
   return { level: "ok", what, finding, fix: null, page: null };

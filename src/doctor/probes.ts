@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Config } from "../config/settings.ts";
 import { freeBytes } from "../db/folder.ts";
 import { isPublicAddress } from "../lib/ip-addresses.ts";
-import { openRelaySession } from "../outbox/transports/relay.ts";
+import { testRelay } from "../outbox/transports/relay-test.ts";
 import type { Dns } from "../protocols/dns/client.ts";
 import type { Greeting, RelayTrial, World } from "./check.ts";
 import { askTimeServer } from "./sntp.ts";
@@ -107,12 +107,10 @@ async function clockAheadMs(dns: Dns): Promise<number | null> {
 }
 
 async function tryRelay({ relayUrl, hostname }: Config): Promise<RelayTrial> {
-  if (relayUrl === null) return { ok: false, reason: "--relay-url is not set" };
-  const { failure, conversation } = await openRelaySession({ relay: relayUrl, hostname });
-  if (failure !== null) return { ok: false, reason: failure };
-  return {
-    ok: true,
-    tls: conversation.tls?.version ?? null,
-    isAuthenticated: conversation.steps.some(({ step }) => step === "auth"),
-  };
+  if (relayUrl === null) {
+    return { ok: false, reason: "--relay-url is not set", fix: "set it, for --transport relay" };
+  }
+  const { problem, conversation, isAuthenticated } = await testRelay({ relay: relayUrl, hostname });
+  if (problem !== null) return { ok: false, ...problem };
+  return { ok: true, tls: conversation.tls?.version ?? null, isAuthenticated };
 }

@@ -10,8 +10,7 @@ export const checkRelay: Check = async ({ config, tryRelay }) => {
   if (transport !== "relay" || relayUrl === null) return [];
   const what = `relay ${relayUrl.host}:${relayUrl.port}`;
   const trial = await tryRelay();
-  if (!trial.ok)
-    return [fail(what, trial.reason, "correct --relay-url, or find out why it does not answer")];
+  if (!trial.ok) return [fail(what, trial.reason, trial.fix)];
   const login = trial.isAuthenticated ? "logged in" : "without a login";
   if (trial.tls === null) {
     const fix = "remove tls=none from --relay-url unless the relay is on this machine";

@@ -12,7 +12,6 @@ import { readConfig } from "../../src/config/read.ts";
 import type { Config } from "../../src/config/settings.ts";
 import { RECENT_HOLD } from "../../src/lib/metrics.ts";
 import { DataFolderError } from "../../src/db/folder.ts";
-import { openRelaySession } from "../../src/outbox/transports/relay.ts";
 import { UnreadableKeyError } from "../../src/modules/domains/keys.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { createDns, type Dns } from "../../src/protocols/dns/client.ts";
@@ -387,9 +386,15 @@ describe("a finding names the problem and its fix", () => {
     ],
     [
       "fails if the relay refuses the login",
-      { tryRelay: async () => ({ ok: false, reason: "auth was answered 535" }) },
+      {
+        tryRelay: async () => ({
+          ok: false,
+          reason: "auth was answered 535",
+          fix: "check the user",
+        }),
+      },
       { transport: "relay", relayUrl },
-      /^fail {2}relay smtp\.relay\.test:587: auth was answered 535/,
+      /^fail {2}relay smtp\.relay\.test:587: auth was answered 535 — check the user$/,
     ],
     [
       "warns if the relay has no TLS",
@@ -628,16 +633,5 @@ describe("the real world", () => {
     expect(await askTimeServer("127.0.0.1", options)).toBe(aheadMs);
     timeServer.close();
     expect(await askTimeServer("127.0.0.1", { ...options, timeoutMs: 50 })).toBeNull();
-  });
-
-  test("opens a session with a relay, and reports why it cannot", async () => {
-    const sink = await startSink();
-    const relay = { host: "127.0.0.1", port: sink.port, tls: "none" } as const;
-    const opened = await openRelaySession({ relay, hostname: "client.test" });
-    expect([opened.failure, opened.conversation.tls]).toEqual([null, null]);
-    const strict = { ...relay, tls: "starttls" } as const;
-    const refused = await openRelaySession({ relay: strict, hostname: "client.test" });
-    expect(refused.failure).toBe("starttls: the server does not offer STARTTLS");
-    await sink.close();
   });
 });

@@ -20,7 +20,7 @@ import {
   deferWithoutSlot,
   WITHDRAWN,
 } from "../outcome.ts";
-import type { Conversation, StepListener } from "../../protocols/smtp/conversation.ts";
+import type { StepListener } from "../../protocols/smtp/conversation.ts";
 import { describeFailure, type Failure } from "../../protocols/smtp/failure.ts";
 import type { TlsPolicy } from "../../protocols/smtp/opening.ts";
 import {
@@ -38,7 +38,7 @@ import type { Timeouts } from "../../protocols/smtp/timeouts.ts";
 import { findCleartextPassword, isLoopback, type Relay } from "../../protocols/smtp/relay-url.ts";
 import { createRelayGate } from "./relay-gate.ts";
 
-type RelayOptions = {
+export type RelayOptions = {
   relay: Relay;
   /** Our name in EHLO. */
   hostname: string;
@@ -52,6 +52,8 @@ type RelayOptions = {
   ca?: string | undefined;
   /** Looks up the addresses of a name; by default with the system's resolver. */
   resolve?: ((host: string) => Promise<readonly string[]>) | undefined;
+  /** Returns why connecting to an address is not allowed, or null; by default all are allowed. */
+  checkAddress?: ((address: string) => string | null) | undefined;
 };
 
 export type RelayTransportOptions = RelayOptions & {
@@ -66,9 +68,6 @@ const DEFAULT_CONCURRENCY = 20;
 /** Throws if the options would send a password in cleartext over a network. */
 export function relayTransport(options: RelayTransportOptions): Transport {
   const { relay, clock, log, pace, concurrency = DEFAULT_CONCURRENCY } = options;
-  const problem = findCleartextPassword(relay);
-  if (problem !== null) throw new Error(problem);
-
   const { sessionClock } = options;
   const pool = new Pool({
     maxConnections: concurrency,
@@ -78,7 +77,7 @@ export function relayTransport(options: RelayTransportOptions): Transport {
   });
   const name = `${relay.host}:${relay.port}`;
   const gate = createRelayGate({ relay: name, clock, log });
-  const sessionOptions = { ...sessionOptionsOf(options), onOpen: gate.noteSession };
+  const sessionOptions = { ...relaySessionOptions(options), onOpen: gate.noteSession };
   const destination: Destination = { key: "relay", connect: () => new Session(sessionOptions) };
   let isClosing = false;
 
@@ -170,20 +169,8 @@ export function relayTransport(options: RelayTransportOptions): Transport {
   };
 }
 
-/** Opens and closes a session, to check the relay. `failure` is null if that worked. */
-export async function openRelaySession(
-  options: RelayOptions,
-): Promise<{ failure: string | null; conversation: Conversation }> {
-  const problem = findCleartextPassword(options.relay);
-  if (problem !== null) throw new Error(problem);
-  const session = new Session(sessionOptionsOf(options));
-  const failure = await session.open();
-  const { conversation } = session;
-  await session.quit();
-  return { failure: failure === null ? null : describeFailure(failure), conversation };
-}
-
-function sessionOptionsOf({
+/** The options of a session with the relay. Throws if it would send a password in cleartext. */
+export function relaySessionOptions({
   relay,
   hostname,
   timeouts,
@@ -191,7 +178,10 @@ function sessionOptionsOf({
   onStep,
   ca,
   resolve,
+  checkAddress,
 }: RelayOptions): SessionOptions {
+  const problem = findCleartextPassword(relay);
+  if (problem !== null) throw new Error(problem);
   const { host, port, user, password = "" } = relay;
   const tls: TlsPolicy =
     relay.tls === "none" ? { mode: "none" } : { mode: relay.tls, verify: true, ca };
@@ -207,7 +197,9 @@ function sessionOptionsOf({
     clock: sessionClock,
     onStep,
     resolve,
-    checkAddress: isCleartextLogin ? requireLoopback : undefined,
+    checkAddress: isCleartextLogin
+      ? (address) => requireLoopback(address) ?? checkAddress?.(address) ?? null
+      : checkAddress,
   };
 }
 

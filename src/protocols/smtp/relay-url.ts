@@ -111,3 +111,11 @@ export function isLoopback(host: string): boolean {
   if (host === "localhost") return true;
   return ipaddr.isValid(host) && ipaddr.process(host).range() === "loopback";
 }
+
+/** The URL of a relay, which `parseRelayUrl` reads. It contains the password. */
+export function formatRelayUrl({ host, port, user, password = "", tls, sign }: Relay): string {
+  const login =
+    user === undefined ? "" : `${encodeURIComponent(user)}:${encodeURIComponent(password)}@`;
+  const parameters = new URLSearchParams({ tls, ...(sign !== undefined && { sign: `${sign}` }) });
+  return `smtp://${login}${host.includes(":") ? `[${host}]` : host}:${port}?${parameters.toString()}`;
+}

@@ -6,7 +6,11 @@ import {
   relayTransport,
   type RelayTransportOptions,
 } from "../../../src/outbox/transports/relay.ts";
-import { parseRelayUrl, type Relay } from "../../../src/protocols/smtp/relay-url.ts";
+import {
+  formatRelayUrl,
+  parseRelayUrl,
+  type Relay,
+} from "../../../src/protocols/smtp/relay-url.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { manualClock } from "../../support/clock.ts";
 import { advanceWhenSilent } from "../../support/silence.ts";
@@ -464,6 +468,7 @@ const WRONG_URLS: [url: string, message: RegExp][] = [
 describe("parseRelayUrl", () => {
   test.each(URLS)("reads %s", (url, relay) => {
     expect(parseRelayUrl(url)).toEqual({ ok: true, relay });
+    expect(parseRelayUrl(formatRelayUrl(relay))).toEqual({ ok: true, relay });
   });
 
   test.each(WRONG_URLS)("refuses %s", (url, message) => {
