@@ -16,6 +16,9 @@ import type { Kind, Parsed } from "./setting.ts";
 export const RELAY_URL_FORM =
   "smtp[s]://user:pass@host:port[?tls=none|starttls|implicit][&sign=false]";
 
+/** A relay URL that names no relay: the default of the systemd unit, whose file may be missing. */
+const NO_RELAY = "none";
+
 export const boolean: Kind<boolean> = {
   parse: trueOrFalse,
   isBoolean: true,
@@ -23,7 +26,7 @@ export const boolean: Kind<boolean> = {
 };
 
 export const publicUrl: Kind<string> = { parse: parsePublicUrl, placeholder: "URL" };
-export const relayUrl: Kind<Relay> = { parse: relayAddress, placeholder: "URL" };
+export const relayUrl: Kind<Relay | null> = { parse: relayAddress, placeholder: "URL" };
 export const hostName: Kind<string> = { parse: parseHostName, placeholder: "NAME" };
 export const hostNames: Kind<readonly string[]> = {
   parse: parseHostNames,
@@ -257,7 +260,8 @@ function parsePattern(text: string): Parsed<RegExp> {
   }
 }
 
-function relayAddress(text: string): Parsed<Relay> {
+function relayAddress(text: string): Parsed<Relay | null> {
+  if (text === NO_RELAY) return { value: null };
   const parsed = parseRelayUrl(text);
   return parsed.ok
     ? { value: parsed.relay }

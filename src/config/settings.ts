@@ -190,10 +190,10 @@ const TABLE = {
     shownDefault: "the one of --tls, else a self-signed one",
     help: "Private key (PEM) of --smtp-tls-cert",
   }),
-  relayUrl: setting("relay-url", kinds.optional(kinds.relayUrl), {
+  relayUrl: setting("relay-url", kinds.relayUrl, {
     fallback: () => null,
     shownDefault: "none",
-    help: `${kinds.RELAY_URL_FORM}; sign=false if the relay signs mail by itself`,
+    help: `${kinds.RELAY_URL_FORM}, or none; sign=false if the relay signs mail by itself`,
   }),
   hostname: setting("hostname", kinds.hostName, {
     fallback: systemHostname,

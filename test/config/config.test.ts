@@ -272,6 +272,14 @@ describe("the message for an invalid value names the flag and what is accepted",
     );
     expect(messageOf({ transport: "relay" }, { MAILSTEAD_RELAY_URL: "smtp://x" })).toBe("no error");
   });
+
+  test("takes the relay URL none, which the systemd unit gives without a file, as absent", () => {
+    const environment = { MAILSTEAD_RELAY_URL: "none" };
+    expect(readConfig({ transport: "direct" }, environment).relayUrl).toBeNull();
+    expect(messageOf({ transport: "relay" }, environment)).toMatch(
+      /--transport relay needs --relay-url \(MAILSTEAD_RELAY_URL\)/,
+    );
+  });
 });
 
 describe("the settings of HTTPS", () => {

@@ -72,7 +72,8 @@ describe("packaging/mailstead.service", () => {
     for (const line of [
       "User=mailstead",
       "NoNewPrivileges=yes",
-      "CapabilityBoundingSet=",
+      "CapabilityBoundingSet=CAP_NET_BIND_SERVICE",
+      "AmbientCapabilities=CAP_NET_BIND_SERVICE",
       "ProtectSystem=strict",
       "StateDirectory=mailstead",
       "Restart=on-failure",
