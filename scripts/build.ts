@@ -1,13 +1,14 @@
 /**
  * Builds the executable: one file that contains the program and the Bun runtime.
  *
- * `bun scripts/build.ts [--target TARGET] [--outfile PATH] [--release | --quick]`
+ * `bun scripts/build.ts [--target TARGET] [--outfile PATH] [--release | --quick] [--order FILE]`
  *
  * First `scripts/ui.ts` builds the dashboard, which the executable contains; --release compresses it
  * at the highest level.
  * Without a target, the executable is for this machine and contains the Bun that runs this script.
  * The program is compiled twice: the first executable starts a server and records which functions a
  * start uses, and the final one holds their bytecode together, so that a start reads less of the file.
+ * The record is sorted, so that two builds are equal; --order gives that of an earlier build instead.
  * With --quick, for tests, it is compiled once, and the dashboard is built only if it has changed.
  * With a target, the build fetches Bun for that platform, in the same version, from the npm registry
  * into `.bun/targets/`, and compares its digest with the one in `bun.lock`. One executable serves all
@@ -15,7 +16,7 @@
  */
 
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -56,11 +57,14 @@ const START_LIMIT_MS = 60_000;
 /** Time in which the recurring work of each second runs. */
 const RECORDED_MS = 1_500;
 
-const usage = `Usage: bun scripts/build.ts [--target TARGET] [--outfile PATH] [--release | --quick]
+const usage = `Usage: bun scripts/build.ts [--target TARGET] [--outfile PATH] [--release | --quick] [--order FILE]
   --target   ${targets.join(", ")} or all (default: this machine)
   --outfile  path of the executable (default: dist/mailstead, or dist/mailstead-TARGET)
   --release  compress the dashboard at the highest level, which takes longer
-  --quick    compile once: the executable starts a little slower`;
+  --quick    compile once: the executable starts a little slower
+  --order    file that lists the functions of a start, as an earlier build recorded them; without
+             the file, this build records them and writes it
+  --revision the commit, where the sources are no checkout (default: that of the checkout)`;
 
 const root = resolve(import.meta.dir, "..");
 const bunVersion = manifest.devDependencies.bun;
@@ -77,6 +81,8 @@ function readArguments(args: string[]) {
         outfile: { type: "string" },
         release: { type: "boolean" },
         quick: { type: "boolean" },
+        order: { type: "string" },
+        revision: { type: "string" },
       },
     }).values;
   } catch (error) {
@@ -221,6 +227,14 @@ async function compile(job: Job, revision: string, order: string | null): Promis
   }
 }
 
+/** Returns the record of a start: the file `kept` if it exists, or a new one, which is copied there. */
+async function readOrder(kept: string | undefined, folder: string, revision: string) {
+  if (kept !== undefined && existsSync(kept)) return resolve(kept);
+  const order = await recordStart(folder, revision);
+  if (order !== null && kept !== undefined) await copyFile(order, resolve(kept));
+  return order;
+}
+
 /**
  * Compiles the program for this machine in `folder`, starts a server twice, and returns the file in
  * which the second start recorded the functions that it used. Returns null on Windows, where a
@@ -240,7 +254,14 @@ async function recordStart(folder: string, revision: string): Promise<string | n
     );
   }
   if (!existsSync(order)) throw new BuildError("the start of the server recorded nothing");
+  await sortRecord(order);
   return order;
+}
+
+/** Sorts the lines after the first one, because the order of two starts differs a little. */
+async function sortRecord(order: string): Promise<void> {
+  const [version = "", ...functions] = (await Bun.file(order).text()).trimEnd().split("\n");
+  await Bun.write(order, `${[version, ...functions.toSorted()].join("\n")}\n`);
 }
 
 /** Starts a server, and stops it when it is ready and its recurring work has run. */
@@ -271,14 +292,15 @@ async function main(args: string[]): Promise<void> {
     );
   }
   const isQuick = given.quick === true;
-  if (isQuick && given.release === true)
-    throw new UsageError(`--quick excludes --release\n${usage}`);
+  if (isQuick && (given.release === true || given.order !== undefined)) {
+    throw new UsageError(`--quick excludes --release and --order\n${usage}`);
+  }
   const uiFlags = isQuick ? ["--if-needed"] : given.release === true ? ["--release"] : [];
   runBun([join(root, "scripts", "ui.ts"), ...uiFlags], root);
-  const revision = readRevision();
+  const revision = given.revision ?? readRevision();
   const folder = await mkdtemp(join(tmpdir(), "mailstead-build-"));
   try {
-    const order = isQuick ? null : await recordStart(folder, revision);
+    const order = isQuick ? null : await readOrder(given.order, folder, revision);
     for (const job of jobs) {
       const startedMs = performance.now();
       await compile(job, revision, order);
