@@ -32,7 +32,7 @@ import {
   type StoredBackup,
 } from "./folder.ts";
 import { type Contents, countAllRows, type Manifest, newestMigration } from "./manifest.ts";
-import { BackupError } from "./refusal.ts";
+import { BackupError, BackupRunsError } from "./refusal.ts";
 
 type Phase = "copy" | "encrypt" | "verify" | "publish";
 
@@ -58,7 +58,7 @@ export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
   const { data, folder, keep } = options;
   const prefix = prefixOf(data.secret);
   const unlock = lockWork(data.path);
-  if (unlock === null) throw new BackupError("Another backup of this installation runs.");
+  if (unlock === null) throw new BackupRunsError();
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     removeParts(folder, prefix);

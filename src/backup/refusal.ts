@@ -8,3 +8,11 @@ export class BackupError extends Error {
     this.suggestion = suggestion;
   }
 }
+
+/** Another backup of the installation is being made, which is no failure of the backups. */
+export class BackupRunsError extends BackupError {
+  constructor() {
+    super("Another backup of this installation runs.", "Wait for its end, and try again.");
+    this.name = "BackupRunsError";
+  }
+}

@@ -8,7 +8,8 @@ import { extractBackup, findBackup, verifyDigest } from "../backup/extract.ts";
 import { listBackups, prefixOf, type StoredBackup } from "../backup/folder.ts";
 import { makeBackup } from "../backup/make.ts";
 import type { Contents } from "../backup/manifest.ts";
-import { BackupError } from "../backup/refusal.ts";
+import { BackupError, BackupRunsError } from "../backup/refusal.ts";
+import { recordBackup, recordBackupFailure } from "../backup/state.ts";
 import { restoreBackup } from "../backup/restore.ts";
 import { openDataFolder, requireInstallation } from "../db/folder.ts";
 import { readInstallationValue, storeInstallationValue } from "../db/installation-values.ts";
@@ -93,14 +94,20 @@ export const backupRun: Command = {
         "Make one with mailstead backup init.",
       );
     }
-    const made = await makeBackup({
-      data: openDataFolder(config.data, config.secret),
-      folder: folderOf(input),
-      keep,
-      recipient,
-      now: systemClock.now,
-      onPhase: (phase) => progress(input, phase),
-    });
+    const folder = folderOf(input);
+    const made = await recordFailure(input, () =>
+      makeBackup({
+        data: openDataFolder(config.data, config.secret),
+        folder,
+        keep,
+        recipient,
+        now: systemClock.now,
+        onPhase: (phase) => progress(input, phase),
+      }),
+    );
+    await withStore(input, ({ db, writer }) =>
+      writer.write(() => recordBackup(db, stateOf(made, folder))),
+    );
     const { removed } = made;
     const gone = removed.length === 0 ? [] : [`Removed: ${removed.join(", ")}`];
     return print(input, { ...present(made), removed }, [textOf(made), ...gone].join("\n"));
@@ -213,6 +220,28 @@ export const restore: Command = {
     return print(input, { data, ...restored }, text.join("\n"));
   },
 };
+
+/** Runs the work, and stores why it failed, so that the server and its owners know. */
+async function recordFailure<T>(input: Input, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof BackupRunsError) throw error;
+    const suggestion = error instanceof BackupError ? error.suggestion : null;
+    const message = error instanceof Error ? error.message : String(error);
+    const failure = { at: systemClock.now(), error: message, suggestion };
+    await withStore(input, ({ db, writer }) =>
+      writer.write(() => recordBackupFailure(db, failure)),
+    );
+    throw error;
+  }
+}
+
+function stateOf({ name, manifest }: StoredBackup, target: string) {
+  const { bytes, contents, sha256, verifiedAt } = manifest;
+  const [createdAt, verified] = [Date.parse(contents.createdAt), Date.parse(verifiedAt)];
+  return { name, target, createdAt, verifiedAt: verified, bytes, sha256 };
+}
 
 /** Runs the work with a folder of its own, which only its owner can read and which is removed. */
 async function inFolder<T>(input: Input, work: (folder: string) => Promise<T>): Promise<T> {

@@ -14,7 +14,7 @@ import { AppError } from "../lib/errors.ts";
 import { describeError } from "../lib/log.ts";
 import { nearestOf } from "../lib/nearest.ts";
 import { UnreadableKeyError } from "../modules/domains/keys.ts";
-import { BackupError } from "../backup/refusal.ts";
+import { BackupError, BackupRunsError } from "../backup/refusal.ts";
 import { backup } from "./backup.ts";
 import {
   backupDrill,
@@ -218,7 +218,8 @@ function explain(
   }
   if (error instanceof BackupError) {
     const { message, suggestion } = error;
-    return { code: "BACKUP", message, suggestion, exit: EXIT_FAILED };
+    const code = error instanceof BackupRunsError ? "BACKUP_RUNS" : "BACKUP";
+    return { code, message, suggestion, exit: EXIT_FAILED };
   }
   if (error instanceof DatabaseTooNewError) {
     return { code: "DATA_FOLDER", message: error.message, suggestion: null, exit: EXIT_FAILED };

@@ -14,6 +14,8 @@ type ValueName =
   | "queue_cancel_before"
   /** Public half of the recovery key, for which backups are encrypted. */
   | "backup_recipient"
+  /** The last backup and the last failure, as JSON (backup/state.ts). */
+  | "backup_state"
   /** Account, certificate and last failure of ACME, sealed (tls/acme-state.ts). */
   | "acme"
   /** Settings of the last server that commands need (stored-settings.ts), as JSON. */

@@ -62,7 +62,7 @@ export type World = {
   /** Since when the queue is held, in milliseconds since the epoch; null if it is not. */
   queueHeldSince: () => Promise<number | null>;
   /** The state of the scheduled backups; null without --backup-to. */
-  backups: () => Promise<BackupState | null>;
+  backups: () => Promise<BackupsFound | null>;
   /** Length of the write-ahead log; null if there is none. */
   logBytes: (folder: string) => number | null;
   /** The stored state of the certificate of --tls acme; null if there is none. */
@@ -76,7 +76,7 @@ export type World = {
 };
 
 /** `newestAt` is in milliseconds since the epoch; null if there is no backup. */
-export type BackupState = { hasKey: boolean; newestAt: number | null };
+export type BackupsFound = { hasKey: boolean; newestAt: number | null };
 
 export type Interval = { name: string; everySeconds: number };
 

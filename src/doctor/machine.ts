@@ -9,7 +9,7 @@ import { isoTime } from "../lib/clock.ts";
 import { describeError } from "../lib/log.ts";
 import { HELD_MS } from "../lib/loop-watch.ts";
 import { metricValue, RECENT_HOLD } from "../lib/metrics.ts";
-import { type BackupState, type Check, fail, type Finding, ok, warn } from "./check.ts";
+import { type BackupsFound, type Check, fail, type Finding, ok, warn } from "./check.ts";
 
 const WARN_CLOCK_MS = 5_000;
 const FAIL_CLOCK_MS = 60_000;
@@ -114,7 +114,7 @@ const MAX_BACKUP_AGE_MS = 36 * 3_600_000;
 export const checkBackups: Check = async ({ config, folder, backups, now }) => {
   const what = "backups";
   if (folder === null || config.backupTo === null) return [];
-  let state: BackupState | null;
+  let state: BackupsFound | null;
   try {
     state = await backups();
   } catch (error) {

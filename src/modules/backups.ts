@@ -5,9 +5,12 @@
  * beside a command. A start removes what an interrupted backup has left.
  */
 
+import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
 import { constants, setPriority } from "node:os";
 import { cleanBackups } from "../backup/make.ts";
 import { findNewestBackup, prefixOf, type StoredBackup } from "../backup/folder.ts";
+import { type BackupState, backupState, recordBackupFailure } from "../backup/state.ts";
 import type { App } from "../core/app.ts";
 import { readInstallationValue } from "../db/installation-values.ts";
 import { AppError } from "../lib/errors.ts";
@@ -16,7 +19,7 @@ import { perApp } from "../lib/per-app.ts";
 import type { Module } from "./module.ts";
 
 type Running = { startedAt: number; ended: Promise<void>; kill: () => void };
-type Failure = { at: number; error: string };
+type Failure = NonNullable<BackupState["failure"]>;
 
 /** The end of what a child has written to its standard error that is kept. */
 const MAX_ERROR_CHARACTERS = 4_000;
@@ -26,7 +29,6 @@ export const backupRunner = perApp(createRunner);
 function createRunner(app: App) {
   const { clock, config, folder, log, secret } = app;
   let running: Running | null = null;
-  let lastFailure: Failure | null = null;
 
   /** Starts a backup. Throws AppError if it is not possible now. */
   function begin(): Running {
@@ -53,20 +55,30 @@ function createRunner(app: App) {
     return begun;
   }
 
+  /** The command stores how it ended, unless it was killed or could not begin. */
   async function settle(child: Child): Promise<void> {
+    const before = backupState(app.db).failure;
     const [code, , errors] = await Promise.all([
       child.exited,
       new Response(child.stdout).text(),
       readEnd(child.stderr),
     ]);
     if (code === 0) {
-      lastFailure = null;
       log.info("a backup was made and verified", { folder: config.backupTo });
       return;
     }
-    const error = child.signalCode === null ? errorIn(errors) : "it was stopped";
-    lastFailure = { at: clock.now(), error };
+    const { code: kind, error, suggestion } = child.signalCode === null ? errorIn(errors) : STOPPED;
+    if (kind === "BACKUP_RUNS") {
+      log.info("no backup was begun, because a command makes one", {});
+      return;
+    }
     log.error("a backup failed", { error });
+    const isStored = !Bun.deepEquals(before, backupState(app.db).failure);
+    if (!isStored) await recordFailure({ at: clock.now(), error, suggestion });
+  }
+
+  async function recordFailure(failure: Failure): Promise<void> {
+    await app.writer.write(() => recordBackupFailure(app.db, failure));
   }
 
   function lowerPriority(pid: number): void {
@@ -80,7 +92,6 @@ function createRunner(app: App) {
   return {
     begin,
     running: () => running,
-    lastFailure: () => lastFailure,
 
     /** The newest backup in the folder; null if there is none, or if it cannot be read. */
     newest(): { backup: StoredBackup | null; failure: Failure | null } {
@@ -88,7 +99,11 @@ function createRunner(app: App) {
       try {
         return { backup: findNewestBackup(config.backupTo, prefixOf(secret)), failure: null };
       } catch (error) {
-        return { backup: null, failure: { at: clock.now(), error: describeError(error) } };
+        const suggestion = `Let the user of the server read ${config.backupTo}.`;
+        return {
+          backup: null,
+          failure: { at: clock.now(), error: describeError(error), suggestion },
+        };
       }
     },
 
@@ -105,8 +120,12 @@ function createRunner(app: App) {
         await begin().ended;
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
-        lastFailure = { at: clock.now(), error: error.message };
         log.error("a backup failed", { error: error.message });
+        await recordFailure({
+          at: clock.now(),
+          error: error.message,
+          suggestion: error.suggestion ?? null,
+        });
       }
     },
   };
@@ -191,11 +210,35 @@ async function readEnd(stream: ReadableStream<Uint8Array>): Promise<string> {
   return text;
 }
 
-/** The message of the error, which is the last line that the command writes. */
-function errorIn(text: string): string {
+type Told = { code: string; error: string; suggestion: string | null };
+
+const STOPPED: Told = {
+  code: "STOPPED",
+  error: "It was stopped before its end.",
+  suggestion: "It is made again at the usual time, or now with mailstead backup run.",
+};
+
+const ErrorLine = Type.Object({
+  error: Type.Object({
+    code: Type.String(),
+    message: Type.String(),
+    suggestion: Type.Union([Type.String(), Type.Null()]),
+  }),
+});
+
+/** The error of a command, which is the last line that it writes. */
+function errorIn(text: string): Told {
   const last = text.trimEnd().split("\n").at(-1) ?? "";
-  const [, message] = /"message":("(?:[^"\\]|\\.)*")/.exec(last) ?? [];
-  if (message === undefined) return last;
-  const parsed: unknown = JSON.parse(message);
-  return String(parsed);
+  const line = readJson(last);
+  if (!Value.Check(ErrorLine, line)) return { code: "FAILED", error: last, suggestion: null };
+  const { code, message, suggestion } = line.error;
+  return { code, error: message, suggestion };
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null; // A crash of the runtime writes other lines, which are told as they are.
+  }
 }

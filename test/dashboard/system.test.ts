@@ -43,7 +43,11 @@ const SICK = {
       bytes: 21_900_000,
       sha256: "0",
     },
-    failure: { at: "2026-01-02T09:00:00.000Z", error: "the disk is full" },
+    failure: {
+      at: "2026-01-02T09:00:00.000Z",
+      error: "the disk is full",
+      suggestion: "free some space",
+    },
   },
   checks: {
     checkedAt: "2026-01-02T10:00:00.000Z",

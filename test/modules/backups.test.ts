@@ -5,6 +5,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { prefixOf } from "../../src/backup/folder.ts";
+import { backupState } from "../../src/backup/state.ts";
+import { openStoredDatabase } from "../../src/db/open-stored.ts";
 import { backupRunner } from "../../src/modules/backups.ts";
 import { storeInstallationValue } from "../../src/db/installation-values.ts";
 import { type TestApp, TEST_SECRET, testApp } from "../support/app.ts";
@@ -24,7 +26,8 @@ beforeAll(async () => {
   parent = mkdtempSync(join(tmpdir(), "scheduled-backups-"));
   [folder, backupTo] = [join(parent, "data"), join(parent, "backups")];
   await mailstead(["project", "create", "Shop", "--data", folder], environment);
-  t = await testApp({ folder, config: { backupTo, backupKeep: 1 } });
+  const db = openStoredDatabase(join(folder, "mailstead.db"));
+  t = await testApp({ folder, db, config: { backupTo, backupKeep: 1 } });
 });
 afterAll(async () => {
   await t.close();
@@ -34,7 +37,7 @@ afterAll(async () => {
 test("needs a recovery key, runs once at a time, and leaves no part after a kill", async () => {
   const runner = backupRunner(t.app.app);
   await runner.runScheduled();
-  expect(runner.lastFailure()?.error).toContain("no recovery key");
+  expect(backupState(t.db).failure?.error).toContain("no recovery key");
   const { json } = await mailstead(["backup", "init", "--data", folder, "--json"], environment);
   storeInstallationValue(t.db, "backup_recipient", stringAt(json, "recipient"));
 
@@ -42,7 +45,7 @@ test("needs a recovery key, runs once at a time, and leaves no part after a kill
   expect(() => runner.begin()).toThrow("being made already");
   killed.kill();
   await killed.ended;
-  expect(runner.lastFailure()?.error).toBe("it was stopped");
+  expect(backupState(t.db).failure?.error).toBe("It was stopped before its end.");
   mkdirSync(join(backupTo, `${prefixOf(TEST_SECRET)}20260101T000000Z.partial`), {
     recursive: true,
   });
@@ -55,19 +58,20 @@ test("needs a recovery key, runs once at a time, and leaves no part after a kill
     isRunning: false,
     nextAt: expect.any(String),
     last: null,
-    failure: { error: "it was stopped" },
+    failure: { error: "It was stopped before its end.", suggestion: expect.any(String) },
   });
   expect((await owner.post("/system/backups")).status).toBe(204);
   expect(runner.running()).not.toBeNull();
   expectError(await owner.post("/system/backups"), { status: 409, code: "CONFLICT" });
   expect((await t.call("POST", "/system/backups", {})).status).toBe(403);
   await runner.running()?.ended;
+  expect(backupState(t.db)).toMatchObject({ last: { target: backupTo }, failure: null });
   expect((await owner.get("/system")).at("data.backup")).toMatchObject({
     isRunning: false,
     last: { name: names()[0], bytes: expect.any(Number), verifiedAt: expect.any(String) },
     failure: null,
   });
-  expect(runner.newest().backup?.manifest.contents.rows).toMatchObject({ projects: 1 });
+  expect(runner.newest().backup?.manifest.contents.rows).toMatchObject({ projects: 2 });
 
   const file = join(backupTo, names()[0] ?? "", "manifest.json");
   writeFileSync(file, "{");

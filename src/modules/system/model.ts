@@ -65,10 +65,18 @@ const SystemBackup = named(
         ),
       ),
       failure: Nullable(
-        described(Type.Object({ at: DateTime, error: Type.String() }), {
-          at: "When it failed",
-          error: "Why it failed",
-        }),
+        described(
+          Type.Object({
+            at: DateTime,
+            error: Type.String(),
+            suggestion: Nullable(Type.String()),
+          }),
+          {
+            at: "When it failed",
+            error: "Why it failed",
+            suggestion: "What to do; null if the error says it",
+          },
+        ),
       ),
     }),
     {
@@ -77,7 +85,7 @@ const SystemBackup = named(
       isRunning: "Whether one is being made now",
       nextAt: "When the next one is made",
       last: "The newest complete backup; null if there is none",
-      failure: "Why the latest try since the start failed; null if it succeeded",
+      failure: "Why the latest try failed; null if it succeeded",
     },
   ),
   { description: "The encrypted backups that the server makes every day" },

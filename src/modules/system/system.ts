@@ -11,6 +11,7 @@ import { sum } from "drizzle-orm";
 import { Elysia, status } from "elysia";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { backupState } from "../../backup/state.ts";
 import type { App } from "../../core/app.ts";
 import { freeBytes } from "../../db/folder.ts";
 import { projectUsage } from "../../db/schema/projects.ts";
@@ -142,7 +143,7 @@ async function readBackups(app: App): Promise<System["backup"]> {
   const runner = backupRunner(app);
   const found = runner.newest();
   const last = found.backup;
-  const failure = found.failure ?? runner.lastFailure();
+  const failure = found.failure ?? backupState(app.db).failure;
   return {
     folder,
     keep,
@@ -155,7 +156,7 @@ async function readBackups(app: App): Promise<System["backup"]> {
       bytes: last.manifest.bytes,
       sha256: last.manifest.sha256,
     },
-    failure: failure && { at: isoTime(failure.at), error: failure.error },
+    failure: failure && { ...failure, at: isoTime(failure.at) },
   };
 }
 

@@ -259,7 +259,8 @@ function Backups(props: { backup: SystemState["backup"]; onStarted: () => void }
       {error !== null && <Problem error={error} onRetry={() => void runNow()} />}
       {failure !== null && (
         <p className="system-problem">
-          The latest backup failed <Time at={failure.at} />: {sentenceOf(failure.error)}
+          The latest backup failed <Time at={failure.at} />: {sentenceOf(failure.error)}{" "}
+          {failure.suggestion !== null && sentenceOf(failure.suggestion)}
         </p>
       )}
       <Fields>

@@ -1,0 +1,70 @@
+/**
+ * The state of the backups, stored in the database: the last one that was verified, and why the
+ * latest try failed. The command that makes a backup stores it, and the server if that was killed.
+ */
+
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { readInstallationValue, storeInstallationValue } from "../db/installation-values.ts";
+import type { Db } from "../db/open.ts";
+
+const Nullable = <T extends ReturnType<typeof Type.Object>>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
+
+/** Times are in milliseconds since the epoch. */
+const BackupState = Type.Object({
+  last: Nullable(
+    Type.Object({
+      name: Type.String(),
+      /** The folder or s3://… that the backup is in. */
+      target: Type.String(),
+      createdAt: Type.Integer(),
+      verifiedAt: Type.Integer(),
+      bytes: Type.Integer(),
+      sha256: Type.String(),
+    }),
+  ),
+  /** Null if the latest try succeeded. */
+  failure: Nullable(
+    Type.Object({
+      at: Type.Integer(),
+      error: Type.String(),
+      /** What to do; null if the error says it. */
+      suggestion: Type.Union([Type.String(), Type.Null()]),
+    }),
+  ),
+});
+export type BackupState = Static<typeof BackupState>;
+
+const NONE: BackupState = { last: null, failure: null };
+const MAX_TEXT_CHARACTERS = 1_000;
+
+export function backupState(db: Pick<Db, "sqlite">): BackupState {
+  const stored = readInstallationValue(db, "backup_state");
+  if (stored === null) return NONE;
+  const value: unknown = JSON.parse(stored);
+  // A later version may have stored it in another form.
+  return Value.Check(BackupState, value) ? value : NONE;
+}
+
+/** Part of a change: the backup is complete and verified. */
+export function recordBackup(db: Pick<Db, "sqlite">, last: NonNullable<BackupState["last"]>): void {
+  store(db, { last, failure: null });
+}
+
+/** Part of a change: the latest try failed. */
+export function recordBackupFailure(
+  db: Pick<Db, "sqlite">,
+  { at, error, suggestion }: NonNullable<BackupState["failure"]>,
+): void {
+  const failure = {
+    at,
+    error: error.slice(0, MAX_TEXT_CHARACTERS),
+    suggestion: suggestion?.slice(0, MAX_TEXT_CHARACTERS) ?? null,
+  };
+  store(db, { ...backupState(db), failure });
+}
+
+function store(db: Pick<Db, "sqlite">, state: BackupState): void {
+  storeInstallationValue(db, "backup_state", JSON.stringify(state));
+}
