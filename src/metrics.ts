@@ -19,6 +19,8 @@ type MetricsSource = {
   bodyBytes: number;
   /** End of the certificate of HTTPS, in milliseconds; null if there is none. */
   certificateEndsAt: number | null;
+  /** A newer version that is known; null if there is none. */
+  knownUpdate: string | null;
   /** Wall clock, in milliseconds. */
   now: number;
 };
@@ -68,6 +70,7 @@ export function metricsOf(source: MetricsSource): Metric[] {
       source.bodyBytes,
     ),
     ...certificateMetrics(source.certificateEndsAt),
+    updateMetric(source.knownUpdate),
     gauge("process_resident_memory_bytes", "Resident memory.", process.memoryUsage.rss()),
     {
       name: "process_cpu_seconds_total",
@@ -88,4 +91,10 @@ function certificateMetrics(endsAt: number | null): Metric[] {
   const name = "mailstead_certificate_expiry_timestamp_seconds";
   const help = "When the certificate of HTTPS ends, in seconds since the Unix epoch.";
   return [gauge(name, help, Math.round(endsAt / 1000))];
+}
+
+function updateMetric(version: string | null): Metric {
+  const sample = version === null ? { value: 0 } : { labels: { version }, value: 1 };
+  const help = "1 if a newer version is known, with its number, otherwise 0.";
+  return { name: "mailstead_update_available", help, type: "gauge", samples: [sample] };
 }

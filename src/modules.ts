@@ -42,6 +42,7 @@ import { templateNoun } from "./modules/templates.ts";
 import { trackNoun } from "./modules/track.ts";
 import { trackingNoun } from "./modules/tracking/tracking.ts";
 import { verificationNoun } from "./modules/verification/verification.ts";
+import { updateModule } from "./modules/updates.ts";
 import { viewNoun } from "./modules/views/views.ts";
 import { webhookNoun } from "./modules/webhooks/noun.ts";
 import { workflowModule } from "./modules/workflows/workflows.ts";
@@ -93,6 +94,7 @@ function createModules(app: App): readonly Module[] {
     moduleOf(app, reportMailboxNoun),
     moduleOf(app, retentionNoun),
     backupModule(app),
+    updateModule(app),
     segmentModule(app),
     moduleOf(app, domainNoun),
     { name: "DNS client", close: async () => app.dns.close() },

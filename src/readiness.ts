@@ -8,6 +8,7 @@ import { bodiesOf } from "./http/body.ts";
 import type { Readiness } from "./http/health.ts";
 import type { Metric } from "./lib/metrics.ts";
 import { metricsOf } from "./metrics.ts";
+import { readKnownUpdate } from "./modules/updates.ts";
 import { queueHold } from "./outbox/queue-hold.ts";
 import { serverCertificate } from "./tls/server-certificate.ts";
 import type { Lane } from "./outbox/lane/lane.ts";
@@ -74,6 +75,7 @@ export function createMetrics(app: App, lane: Lane) {
       isStorageHealthy: writer.isHealthy(),
       bodyBytes: bodiesOf(app).takenBytes(),
       certificateEndsAt: serverCertificate(app).endsAt(),
+      knownUpdate: writer.hasFault() ? null : (readKnownUpdate(app.db)?.version ?? null),
       now: clock.now(),
     });
   };

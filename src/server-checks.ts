@@ -1,7 +1,7 @@
 /**
  * The checks of `mailstead doctor` inside the running server. They use its database, its settings and
- * its stored results of DNS checks. Left out are those that need another process: its metrics and the
- * list of its recurring work.
+ * its stored results of DNS checks. Left out are those that need another process, its metrics and the
+ * list of its recurring work, and the newer version, which GET /system has as a member.
  */
 
 import type { App } from "./core/app.ts";
@@ -14,6 +14,7 @@ import { reportSourceStates } from "./modules/relay-reports/sources.ts";
 import { readQueueHold } from "./outbox/queue-hold.ts";
 import { backupStateOf } from "./modules/backups.ts";
 import { readAcmeState } from "./tls/acme-state.ts";
+import { readKnownUpdate } from "./modules/updates.ts";
 import { listProjects } from "./modules/projects.ts";
 
 /** Longest time for one check. */
@@ -38,6 +39,7 @@ export async function serverChecks(app: App): Promise<Finding[]> {
     backups: async () => backupStateOf(config, db, secret),
     queueHeldSince: async () => readQueueHold(db),
     logHeldSince: async () => readInstallationValue(db, "log_held_since"),
+    knownUpdate: async () => readKnownUpdate(db),
     acme: async () => readAcmeState(db, secret),
     reportSources: async () => reportSourceStates(app),
     reportMailboxes: async () => reportMailboxStates(app),

@@ -161,5 +161,6 @@ test("GET /metrics shows responses, outcomes and the queue on its own address", 
   expect(text).toContain("mailstead_queue_overdue_seconds 0\n");
   expect(text).toContain("mailstead_storage_healthy 1\n");
   expect(text).toContain("mailstead_http_request_body_bytes 0\n");
+  expect(text).toContain("mailstead_update_available 0\n");
   expect((await t.call("GET", "/metrics")).status).toBe(404);
 });

@@ -98,6 +98,7 @@ const DEV_DEFAULTS = {
   port: DEV_PORT,
   apiRate: 0,
   userRate: 0,
+  updateCheck: false,
 };
 /** Mail that is captured does not leave, so a test does not wait for the rate. */
 const CAPTURE_DEFAULTS = { ...DEV_DEFAULTS, sendRate: 0 };

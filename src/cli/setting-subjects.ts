@@ -71,6 +71,6 @@ export const SETTING_SUBJECTS: readonly (readonly [
     ],
   ],
   ["What is kept, and for how long", ["retainBodies", "retainRaw", "retainEvents", "durability"]],
-  ["Backups", ["backupTo", "backupAt", "backupKeep"]],
+  ["Backups and updates", ["backupTo", "backupAt", "backupKeep", "updateCheck"]],
   ["Agents, the log and figures", ["mcpChanges", "logLevel", "logFormat", "metrics"]],
 ];

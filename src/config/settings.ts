@@ -341,6 +341,11 @@ const TABLE = {
     fallback: () => 7,
     help: "Backups to keep in that folder, the newest ones",
   }),
+  updateCheck: setting("update-check", kinds.boolean, {
+    fallback: () => true,
+    shownDefault: "true; false in dev",
+    help: "Ask once a day whether there is a newer version; the request does not tell who asks",
+  }),
   logLevel: setting("log-level", kinds.choice(LOG_LEVELS), {
     fallback: () => "info" as const,
     help: "Lowest level that is logged",

@@ -18,6 +18,8 @@ type ValueName =
   | "backup_state"
   /** Account, certificate and last failure of ACME, sealed (tls/acme-state.ts). */
   | "acme"
+  /** The newest release, and when the server asked for it (modules/updates.ts), as JSON. */
+  | "known_release"
   /** Settings of the last server that commands need (stored-settings.ts), as JSON. */
   | "server";
 

@@ -5,6 +5,7 @@ import type { Dns } from "../protocols/dns/client.ts";
 import type { Domain } from "../modules/domains/model.ts";
 import type { AcmeState } from "../tls/acme-state.ts";
 import type { ReportMailboxState } from "../modules/report-mailboxes/report-mailboxes.ts";
+import type { KnownUpdate } from "../modules/updates.ts";
 import type { ReportSourceState } from "../modules/relay-reports/sources.ts";
 
 type Level = "ok" | "warn" | "fail";
@@ -63,6 +64,8 @@ export type World = {
   queueHeldSince: () => Promise<number | null>;
   /** The state of the scheduled backups; null without --backup-to. */
   backups: () => Promise<BackupsFound | null>;
+  /** The newer version that a server knows of; null if there is none. */
+  knownUpdate: () => Promise<KnownUpdate | null>;
   /** Length of the write-ahead log; null if there is none. */
   logBytes: (folder: string) => number | null;
   /** The stored state of the certificate of --tls acme; null if there is none. */

@@ -16,6 +16,7 @@ import {
   checkRecurringWork,
   checkSecret,
   checkStorage,
+  checkUpdate,
 } from "./machine.ts";
 import { checkHostname, checkPort, checkResolver, checkSources } from "./network.ts";
 import {
@@ -38,6 +39,7 @@ export const ALL_CHECKS: readonly Check[] = [
   checkSecret,
   checkStorage,
   checkBackups,
+  checkUpdate,
   checkLog,
   checkEventLoop,
   checkResolver,
@@ -57,9 +59,14 @@ export const ALL_CHECKS: readonly Check[] = [
   checkSmtpCertificate,
 ];
 
-/** The checks of a running server, which sees neither its own metrics nor the list of its work. */
+const NOT_IN_SERVER: readonly Check[] = [checkEventLoop, checkRecurringWork, checkUpdate];
+
+/**
+ * The checks of a running server, which sees neither its own metrics nor the list of its work. The page
+ * System shows a newer version by itself.
+ */
 export const SERVER_CHECKS: readonly Check[] = ALL_CHECKS.filter(
-  (check) => check !== checkEventLoop && check !== checkRecurringWork,
+  (check) => !NOT_IN_SERVER.includes(check),
 );
 
 type Limits = {

@@ -9,6 +9,8 @@ import { isoTime } from "../lib/clock.ts";
 import { describeError } from "../lib/log.ts";
 import { HELD_MS } from "../lib/loop-watch.ts";
 import { metricValue, RECENT_HOLD } from "../lib/metrics.ts";
+import { VERSION } from "../lib/version.ts";
+import { UPGRADE_COMMAND } from "../modules/updates.ts";
 import { type BackupsFound, type Check, fail, type Finding, ok, warn } from "./check.ts";
 
 const WARN_CLOCK_MS = 5_000;
@@ -130,6 +132,16 @@ export const checkBackups: Check = async ({ config, folder, backups, now }) => {
   if (newestAt !== null && now() - newestAt <= MAX_BACKUP_AGE_MS) return [ok(what, finding)];
   const fix = `search the log for "a backup failed", and run mailstead backup run ${config.backupTo}`;
   return [newestAt === null ? warn(what, finding, fix) : fail(what, finding, fix)];
+};
+
+/** Reports a newer version that a server has found. Otherwise nothing is reported. */
+export const checkUpdate: Check = async ({ folder, knownUpdate }) => {
+  if (folder === null) return [];
+  const update = await knownUpdate();
+  if (update === null) return [];
+  const finding = `${update.version} is available, and ${VERSION} is installed`;
+  const fix = `read ${update.changesUrl}, and run ${UPGRADE_COMMAND} on the server as root`;
+  return [warn("version", finding, fix)];
 };
 
 /** Reads how long the event loop was blocked from the metrics of the running server. */

@@ -22,9 +22,12 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   outbox: ["core", "events", "render", "protocols", "db", "config", "lib"],
   /** Backups, which commands make beside a server. */
   backup: ["outbox", "db", "lib"],
+  /** Releases, and how one is installed. */
+  upgrade: ["backup", "outbox", "db", "config", "lib"],
   modules: [
     "core",
     "backup",
+    "upgrade",
     "http",
     "outbox",
     "events",
@@ -43,6 +46,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   app: [
     "core",
     "backup",
+    "upgrade",
     "doctor",
     "smtp",
     "tls",
@@ -60,6 +64,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   cli: [
     "app",
     "backup",
+    "upgrade",
     "core",
     "doctor",
     "smtp",

@@ -85,6 +85,7 @@ async function findings(
     requireReadableKeys: unused,
     isSameSecret: unused,
     queueHeldSince: unused,
+    knownUpdate: unused,
     backups: unused,
     logHeldSince: unused,
     logBytes: unused,

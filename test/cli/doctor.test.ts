@@ -76,6 +76,7 @@ function world(changes: Partial<World> = {}, settings: Partial<Config> = {}): Wo
     requireReadableKeys: async () => {},
     isSameSecret: async () => true,
     queueHeldSince: async () => null,
+    knownUpdate: async () => null,
     backups: async () => null,
     logHeldSince: async () => null,
     logBytes: () => 0,
@@ -268,6 +269,12 @@ describe("a finding names the problem and its fix", () => {
       { queueHeldSince: async () => Date.UTC(2026, 1, 3) },
       {},
       /^fail {2}queue: held since 2026-02-03T00:00:00\.000Z, so no mail .* — .*queue release$/,
+    ],
+    [
+      "warns of a newer version",
+      { knownUpdate: async () => ({ version: "99.0.0", changesUrl: "https://example.com/new" }) },
+      {},
+      /^warn {2}version: 99\.0\.0 is available, and \d.* — read https:\/\/example.com\/new, .*upgrade/,
     ],
     [
       "reports a missing secret once",

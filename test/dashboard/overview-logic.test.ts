@@ -186,6 +186,7 @@ describe("what needs attention", () => {
     storage: { folder: null, usedBytes: null, freeBytes: null },
     queue: { waiting: 0, inProgress: 0, oldestDueAt: null, stalledSeconds: 0, heldSince: null },
     pausedSites: [],
+    update: null,
     backup: null,
     checks: {
       checkedAt: null,

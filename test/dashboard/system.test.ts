@@ -31,6 +31,11 @@ const SICK = {
     heldSince: null,
   },
   pausedSites: [{ name: "example.net", until: "2099-01-02T10:00:00.000Z" }],
+  update: {
+    version: "1.5.0",
+    changesUrl: "https://releases.example/v1.5.0",
+    command: "mailstead upgrade",
+  },
   backup: {
     folder: "/backup",
     keep: 7,
@@ -105,6 +110,10 @@ describe("the page of the installation", () => {
       expect(shown).toEqual(["Port 25", "Reports of Amazon SES", "Clock"]);
       const link = page.getByRole("link", { name: "Open Relay reports" });
       expect(await link.getAttribute("href")).toMatch(/\/app\/p\/[^/]+\/relay-reports$/);
+      await page.getByRole("heading", { name: "Version 1.5.0 is available" }).waitFor();
+      const news = page.getByRole("link", { name: "what is new" });
+      expect(await news.getAttribute("href")).toBe("https://releases.example/v1.5.0");
+      await page.getByText("mailstead upgrade", { exact: true }).waitFor();
       await page.getByText("Due mail has not moved for 10 minutes.").waitFor();
       await page.getByText("12,431 emails").waitFor();
       await page.getByText("420.0 MB").waitFor();

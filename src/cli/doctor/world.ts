@@ -19,6 +19,7 @@ import {
 import { reportMailboxStates } from "../../modules/report-mailboxes/report-mailboxes.ts";
 import { reportSourceStates } from "../../modules/relay-reports/sources.ts";
 import { backupStateOf } from "../../modules/backups.ts";
+import { readKnownUpdate } from "../../modules/updates.ts";
 import { listProjects } from "../../modules/projects.ts";
 import { readQueueHold } from "../../outbox/queue-hold.ts";
 import type { Dns } from "../../protocols/dns/client.ts";
@@ -50,6 +51,7 @@ export function realWorld(given: { input: Input; config: Config; dns: Dns; clock
     queueHeldSince: () => withStore(input, async ({ db }) => readQueueHold(db)),
     logHeldSince: () =>
       withStore(input, async ({ db }) => readInstallationValue(db, "log_held_since")),
+    knownUpdate: () => withStore(input, async ({ db }) => readKnownUpdate(db)),
     acme: () => withStore(input, async ({ db, folder }) => readAcmeState(db, folder.secret)),
     reportSources: () => withStore(input, async (store) => reportSourceStates(store)),
     reportMailboxes: () => withStore(input, async (store) => reportMailboxStates(store)),

@@ -38,6 +38,19 @@ const PausedSite = named(
   { description: "A receiving site that asked for a pause" },
 );
 
+const SystemUpdate = named(
+  "SystemUpdate",
+  described(
+    Type.Object({ version: Type.String(), changesUrl: Type.String(), command: Type.String() }),
+    {
+      version: "The newer version",
+      changesUrl: "The page that tells what is new in it",
+      command: "The command that installs it, on the server as root",
+    },
+  ),
+  { description: "A newer version of the program" },
+);
+
 const SystemBackup = named(
   "SystemBackup",
   described(
@@ -134,6 +147,7 @@ export const System = named(
         },
       ),
       pausedSites: Type.Array(PausedSite),
+      update: Nullable(SystemUpdate),
       backup: Nullable(SystemBackup),
       checks: described(
         Type.Object({
@@ -158,6 +172,7 @@ export const System = named(
       storage: "The data folder",
       queue: "The mails of all projects that have not left",
       pausedSites: "Sites of direct delivery that asked for a pause, at most 100",
+      update: "A newer version, which is known once a day (--update-check); null if there is none",
       backup: "The scheduled backups; null if there are none (--backup-to)",
       checks: "The checks of everything that delivery depends on",
     },
@@ -180,6 +195,11 @@ export const System = named(
         heldSince: null,
       },
       pausedSites: [{ name: "example.net", until: EXAMPLE.updatedAt }],
+      update: {
+        version: "1.1.0",
+        changesUrl: "https://github.com/mailstead/mailstead/releases/tag/v1.1.0",
+        command: "mailstead upgrade",
+      },
       backup: {
         folder: "/backup",
         keep: 7,

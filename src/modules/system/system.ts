@@ -28,6 +28,7 @@ import { transportOf } from "../../outbox/transports/create-transport.ts";
 import { admissionOf } from "../admission.ts";
 import { backupRunner } from "../backups.ts";
 import { mailLane } from "../sending.ts";
+import { readKnownUpdate, UPGRADE_COMMAND } from "../updates.ts";
 
 const DETAILS = describeOperations(
   { tag: "System" },
@@ -110,6 +111,7 @@ function readState(app: App, startedAt: number): Omit<System, "checks" | "backup
   const { config, db, folder, url } = app;
   const lane = mailLane(app);
   const inProgress = lane.underWay();
+  const known = readKnownUpdate(db);
   const queued = db
     .select({ sum: sum(projectUsage.queuedMails) })
     .from(projectUsage)
@@ -134,6 +136,7 @@ function readState(app: App, startedAt: number): Omit<System, "checks" | "backup
       heldSince: isoTimeOrNull(queueHold(app).since()),
     },
     pausedSites: pausedSites(app),
+    update: known && { ...known, command: UPGRADE_COMMAND },
   };
 }
 

@@ -85,6 +85,7 @@ function SystemForOwner() {
         {(system) => (
           <div className="system">
             <Checks checks={system.checks} />
+            {system.update !== null && <Update update={system.update} />}
             <Queue system={system} onReleased={() => void refetch()} />
             <Backups backup={system.backup} onStarted={() => void refetch()} />
             <PausedSites sites={system.pausedSites} />
@@ -158,6 +159,25 @@ function PageLink({ page }: { page: keyof typeof PAGES }) {
     <Link to={to} params={{ project: project.id }}>
       {label}
     </Link>
+  );
+}
+
+/** Tells that there is a newer version. It is installed by a command on the server, never from here. */
+function Update({ update }: { update: NonNullable<SystemState["update"]> }) {
+  const { version, changesUrl, command } = update;
+  return (
+    <section className="section card">
+      <h2>Version {version} is available</h2>
+      <p className="system-text">
+        Read{" "}
+        <a href={changesUrl} target="_blank" rel="noopener noreferrer">
+          what is new
+        </a>
+        , and run this command on the server as root. It makes a backup and tries the new version on
+        a copy of the database before it installs it.
+      </p>
+      <CopyText value={command} label="Copy the command" />
+    </section>
   );
 }
 
