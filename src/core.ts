@@ -2,6 +2,7 @@
 
 import type { Config } from "./config/settings.ts";
 import type { App } from "./core/app.ts";
+import { linkKeysOf } from "./core/signed-ids.ts";
 import type { Db } from "./db/open.ts";
 import { createUsageCounter } from "./db/usage-counter.ts";
 import { createDiskSync } from "./db/durability/disk-sync.ts";
@@ -10,7 +11,6 @@ import { createSqliteSync } from "./db/durability/sqlite-sync.ts";
 import { createWriter } from "./db/writer.ts";
 import { linkBase } from "./installation.ts";
 import type { Clock } from "./lib/clock.ts";
-import { deriveKey } from "./lib/crypto.ts";
 import { type Log, withoutErrors } from "./lib/log.ts";
 import { createLoopWatch, type LoopWatchDeps, platformWatch } from "./lib/loop-watch.ts";
 import { createReferences } from "./lib/references.ts";
@@ -79,10 +79,8 @@ export function createApp(options: AppOptions): App {
     dns,
     fetchGuarded: options.fetchGuarded ?? createFetchGuarded({ dns, allowPrivateAddresses }),
     url,
-    linkKey: deriveKey(secret, "recipient-links"),
     trackingUrl: config.trackingUrl ?? url,
-    trackingKey: deriveKey(secret, "tracking-links"),
-    returnPathKey: deriveKey(secret, "return-paths"),
+    ...linkKeysOf(secret),
     loopWatch,
     hasOpenInboxes: options.hasOpenInboxes ?? false,
     makeDkimKeys: options.makeDkimKeys ?? generateDkimKeys,

@@ -137,7 +137,11 @@ async function writeVerified(options: BackupOptions, partial: string): Promise<M
   await onPhase("encrypt");
   const file = join(partial, ARCHIVE_NAME);
   const { identity, recipient: own } = await generateKeyPair();
-  const written = await encrypt(file, [recipient, own], { contents, secret: data.secret, copy });
+  const written = await encryptCopy(file, [recipient, own], {
+    contents,
+    secret: data.secret,
+    copy,
+  });
   rmSync(copy);
   await onPhase("verify");
   const read = await digestFile(file);
@@ -156,8 +160,13 @@ async function copyDatabase(from: string, to: string, now: number): Promise<Cont
     source.sqlite.close();
   }
   syncPath(to);
-  const { bytes, sha256 } = await digestFile(to);
-  const { sqlite } = openForReading(to);
+  return describeCopy(to, now);
+}
+
+/** The manifest of a database that no one changes. */
+export async function describeCopy(copy: string, now: number): Promise<Contents> {
+  const { bytes, sha256 } = await digestFile(copy);
+  const { sqlite } = openForReading(copy);
   try {
     return {
       format: 1,
@@ -173,7 +182,7 @@ async function copyDatabase(from: string, to: string, now: number): Promise<Cont
   }
 }
 
-async function encrypt(
+export async function encryptCopy(
   file: string,
   recipients: readonly string[],
   { contents, secret, copy }: { contents: Contents; secret: string; copy: string },

@@ -25,7 +25,7 @@ const USUAL_KEEP = 7;
 const MAX_KEEP = 1_000;
 const FOLDER = { name: "FOLDER", help: "Folder of the backups" } as const;
 const FROM = { name: "BACKUP", help: "Folder of one backup, or its encrypted file" } as const;
-const KEY_FILE: Flag = {
+export const KEY_FILE: Flag = {
   name: "key-file",
   placeholder: "FILE",
   help: "File with the recovery key (AGE-SECRET-KEY-1…)",
@@ -273,13 +273,13 @@ function examine(data: string): { name: string; findings: string[] }[] {
 const folderOf = ({ io, positionals }: Input): string => resolve(io.cwd, positionals[0] ?? "");
 const pathOf = folderOf;
 
-function requiredKeyFile({ flags }: Input): string {
+export function requiredKeyFile({ flags }: Input): string {
   const { "key-file": file } = flags;
   if (file !== undefined) return file;
   throw new UsageError("--key-file is needed: the file with the recovery key");
 }
 
-function identityIn({ io }: Input, file: string): string {
+export function identityIn({ io }: Input, file: string): string {
   try {
     return parseIdentity(readFileSync(resolve(io.cwd, file), "utf8"));
   } catch (error) {

@@ -43,6 +43,7 @@ import {
   projectList,
   projectSet,
 } from "./project.ts";
+import { projectExport, projectImport } from "./project-move.ts";
 import { queueHoldCommand, queueList, queueRelease } from "./queue.ts";
 import { readyz } from "./readyz.ts";
 import { send } from "./send.ts";
@@ -61,6 +62,8 @@ const GROUPS: readonly CommandGroup[] = [
       projectSet,
       projectDisable,
       projectEnable,
+      projectExport,
+      projectImport,
       keyCreate,
       keyList,
       keyRevoke,

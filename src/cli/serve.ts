@@ -1,6 +1,7 @@
 /** The command `mailstead serve`, and the server process that `mailstead dev` also uses. */
 
-import { resolve } from "node:path";
+import { rmSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { createServer, type Server } from "../app.ts";
 import { withMailpitVariables } from "../config/mailpit-variables.ts";
 import { cannotListen } from "../config/listen-error.ts";
@@ -11,6 +12,7 @@ import {
   awaitDataFolder,
   type DataFolder,
   hasInstallation,
+  IMPORT_FOLDER,
   lockFileOf,
   openDataFolder,
 } from "../db/folder.ts";
@@ -128,6 +130,8 @@ async function serveOnce(options: ServeOptions): Promise<number> {
   const folder = openDataFolder(options.config.data, options.config.secret);
   const unlock = await awaitDataFolder(folder.path);
   try {
+    // An import that was killed has left the secret of another installation there.
+    rmSync(join(folder.path, IMPORT_FOLDER), { recursive: true, force: true });
     return await serveFolder(folder, options);
   } finally {
     unlock();

@@ -141,7 +141,7 @@ async function useStore<T>(input: Input, config: Config, use: Use<T>): Promise<T
 }
 
 /** Commands send no mail: they show the links. */
-function openAccounts(db: Db, secret: string, url: string): Accounts {
+export function openAccounts(db: Db, secret: string, url: string): Accounts {
   return createAccounts({
     db,
     clock: systemClock,

@@ -43,6 +43,8 @@ const DATABASE = "mailstead.db";
 const LOG = `${DATABASE}-wal`;
 /** Folder in the data folder in which a restore works. It is left if the restore was interrupted. */
 export const RESTORE_FOLDER = "restore.partial";
+/** Folder in the data folder in which an import of a project works. */
+export const IMPORT_FOLDER = "import.partial";
 const SECRET_CHARACTERS = 43;
 const LOCK_LIMIT_MS = 2_000;
 const LOCK_PAUSE_MS = 20;

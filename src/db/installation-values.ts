@@ -16,6 +16,8 @@ type ValueName =
   | "backup_recipient"
   /** The last backup and the last failure, as JSON (backup/state.ts). */
   | "backup_state"
+  /** Secrets of the installations that projects came from, sealed (former-secrets.ts). */
+  | "former_secrets"
   /** Account, certificate and last failure of ACME, sealed (tls/acme-state.ts). */
   | "acme"
   /** The newest release, and when the server asked for it (modules/updates.ts), as JSON. */

@@ -21,6 +21,7 @@ const CREATES_THE_CLOCK = [
   "cli/check.ts",
   "cli/doctor.ts",
   "cli/encrypted-backup.ts",
+  "cli/project-move.ts",
   "doctor/sntp.ts",
   "cli/domain.ts",
   "cli/key.ts",

@@ -51,6 +51,8 @@ export type TestOptions = {
   /** An existing database, as after a restart. */
   db?: Db;
   folder?: string;
+  /** By default TEST_SECRET. */
+  secret?: string;
   /** Inboxes need no key, as in `mailstead dev`. */
   hasOpenInboxes?: boolean;
   /** Name of the project; its domain is `<name>.test`. */
@@ -82,7 +84,7 @@ export async function testApp(options: TestOptions = {}) {
     config: readConfig({}, {}, defaults),
     db,
     folder: options.folder ?? null,
-    secret: TEST_SECRET,
+    secret: options.secret ?? TEST_SECRET,
     clock,
     log: options.log ?? silentLog,
     hasOpenInboxes: options.hasOpenInboxes ?? false,

@@ -13,6 +13,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { App } from "../../core/app.ts";
+import { openSignedId } from "../../core/signed-ids.ts";
 import { eventLog } from "../../events/log.ts";
 import type { Admission } from "../../http/admission.ts";
 import { announcedBytes, bodiesOf, emptyBody, refuseEncoded, tooLarge } from "../../http/body.ts";
@@ -255,7 +256,7 @@ export async function prepareReport(
 
 /** Every mail to the address of an unsubscription unsubscribes, so its content is not read. */
 function prepareUnsubscribe(app: App, address: string, projectSeq?: number): PreparedReport {
-  const id = openUnsubscribeAddress(app.linkKey, address);
+  const id = openSignedId(app, ({ linkKey }) => openUnsubscribeAddress(linkKey, address));
   const mail = id === null ? null : findReportedMail(app, id);
   const isOfProject = projectSeq === undefined || mail?.projectSeq === projectSeq;
   if (mail === null || !isOfProject) return unmatched("unsubscribe");
@@ -278,10 +279,16 @@ const MAX_AGE_MS = 30 * DAY_MS;
  */
 export function isReportAddress(app: App, address: string): boolean {
   if (isUnsubscribeForm(address)) {
-    const mail = reportedMail(app, openUnsubscribeAddress(app.linkKey, address));
+    const mail = reportedMail(
+      app,
+      openSignedId(app, ({ linkKey }) => openUnsubscribeAddress(linkKey, address)),
+    );
     return isAtHostOf(mail, address);
   }
-  const mail = reportedMail(app, openReturnPath(app.returnPathKey, address));
+  const mail = reportedMail(
+    app,
+    openSignedId(app, ({ returnPathKey }) => openReturnPath(returnPathKey, address)),
+  );
   if (mail === null || app.clock.now() - mail.acceptedAt > MAX_AGE_MS) return false;
   return isAtHostOf(mail, address);
 }

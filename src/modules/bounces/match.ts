@@ -12,6 +12,7 @@
  */
 
 import type { App } from "../../core/app.ts";
+import { openSignedId } from "../../core/signed-ids.ts";
 import {
   findCopyTo,
   findReportedMail,
@@ -59,7 +60,10 @@ export function findMailOfReport(app: App, clues: ReportClues): ReportedMail | n
   const { recipient, fields, envelopeId, original } = clues;
   // A forged return path proves that the whole report is forged.
   if (recipient !== null && /^b\+/i.test(recipient)) {
-    return findId(app, openReturnPath(app.returnPathKey, recipient));
+    return findId(
+      app,
+      openSignedId(app, ({ returnPathKey }) => openReturnPath(returnPathKey, recipient)),
+    );
   }
   return (
     (recipient === null ? byHeader(app, fields) : null) ??
@@ -80,7 +84,10 @@ function byHeader(app: App, fields: readonly ReadField[]): ReportedMail | null {
   for (const { name, value } of fields) {
     if (!RECIPIENT_FIELDS.has(name)) continue;
     for (const [address] of value.matchAll(RETURN_PATH)) {
-      const mail = findId(app, openReturnPath(app.returnPathKey, address));
+      const mail = findId(
+        app,
+        openSignedId(app, ({ returnPathKey }) => openReturnPath(returnPathKey, address)),
+      );
       if (mail !== null) return mail;
     }
   }
@@ -134,7 +141,10 @@ function bySubmittedId(app: App, clues: ReportClues): ReportedMail | null {
 function byUnsubscribeLink(app: App, value: string | null): ReportedMail | null {
   const tokens = [...(value ?? "").matchAll(UNSUBSCRIBE_TOKEN)].slice(0, MAX_TOKENS);
   for (const [, token = ""] of tokens) {
-    const mail = findId(app, openToken(app.linkKey, token));
+    const mail = findId(
+      app,
+      openSignedId(app, ({ linkKey }) => openToken(linkKey, token)),
+    );
     if (mail !== null) return mail;
   }
   return null;

@@ -16,6 +16,7 @@
 
 import { Elysia } from "elysia";
 import type { App } from "../../core/app.ts";
+import { openSignedId } from "../../core/signed-ids.ts";
 import { statement } from "../../db/statement.ts";
 import { bodiesOf } from "../../http/body.ts";
 import { MAX_FORM_BYTES } from "../../http/body-limits.ts";
@@ -195,8 +196,8 @@ async function act(app: App, name: PageName, request: Request): Promise<Response
   return respond(request, updated, (texts) => buildPage(texts, name, view));
 }
 
-function emailIdIn({ linkKey }: App, request: Request): string | null {
-  return openToken(linkKey, tokenIn(request.url));
+function emailIdIn(app: App, request: Request): string | null {
+  return openSignedId(app, ({ linkKey }) => openToken(linkKey, tokenIn(request.url)));
 }
 
 /** Uses the language of the project; without a recipient, that of the browser. */

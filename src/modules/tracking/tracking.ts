@@ -16,6 +16,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { App } from "../../core/app.ts";
+import { openSigned, openSignedId } from "../../core/signed-ids.ts";
 import { type EventInput, eventLog } from "../../events/log.ts";
 import { describeOperations, undocumented } from "../../http/documented.ts";
 import { ErrorBody } from "../../http/envelope.ts";
@@ -100,14 +101,14 @@ function trackingRoutes(app: App) {
 /** Answers with the pixel even for a bad token, so that a mail never shows a broken image. */
 function answerWithPixel(app: App, request: Request): Response {
   const [token = ""] = segmentsOf(request.url);
-  const emailId = openToken(app.trackingKey, token);
+  const emailId = openSignedId(app, ({ trackingKey }) => openToken(trackingKey, token));
   if (emailId !== null) collect(app, request, { kind: "open", emailId, url: null });
   return new Response(PIXEL, { headers: PIXEL_HEADERS });
 }
 
 function redirectToTarget(app: App, request: Request): Response {
   const [token = "", encoded = ""] = segmentsOf(request.url);
-  const link = openRedirect(app.trackingKey, token, encoded);
+  const link = openSigned(app, ({ trackingKey }) => openRedirect(trackingKey, token, encoded));
   if (link === null || !/^https?:/.test(link.target)) {
     const texts = chooseTexts(null, request.headers.get("accept-language"));
     return pageResponse(badLinkPage(texts), 404);
