@@ -25,7 +25,7 @@ import { campaignRunner } from "./modules/campaigns/runner.ts";
 import { segmentService } from "./modules/segments/service.ts";
 import { mailLane } from "./modules/sending.ts";
 import { workflowRunner } from "./modules/workflows/workflows.ts";
-import { replaceTransport } from "./outbox/transports/create-transport.ts";
+import { substituteTransport } from "./outbox/transports/create-transport.ts";
 
 export type Server = ReturnType<typeof createServer>;
 
@@ -33,7 +33,7 @@ export function createServer(options: AppOptions) {
   defineFormats();
   const clock = createSteadyClock(options.clock);
   const app = createApp({ ...options, clock });
-  if (options.transport !== undefined) replaceTransport(app, options.transport);
+  if (options.transport !== undefined) substituteTransport(app, options.transport);
   const modules = modulesOf(app);
   const lane = mailLane(app);
   const clockSteps = stepsOf(app, clock, modules);

@@ -1,5 +1,6 @@
 /** Sends mail: the queue of due mails, and the lane, which leases, sends and settles them. */
 
+import type { Config } from "../config/settings.ts";
 import type { App } from "../core/app.ts";
 import { eventLog } from "../events/log.ts";
 import { perApp } from "../lib/per-app.ts";
@@ -11,7 +12,13 @@ import { queueHold } from "../outbox/queue-hold.ts";
 import { idFieldOf } from "../outbox/id-field.ts";
 import { createRecordOutcome } from "../outbox/record.ts";
 import { makeReturnPath } from "../outbox/return-path.ts";
-import { siteStoreOf, transportOf } from "../outbox/transports/create-transport.ts";
+import {
+  closeTransports,
+  replaceTransport,
+  siteStoreOf,
+  transportFor,
+  transportOf,
+} from "../outbox/transports/create-transport.ts";
 import { domainOf } from "../protocols/mime/address.ts";
 import { campaignHandlers } from "./campaigns/event-handlers.ts";
 import { campaignLifecycle } from "./campaigns/lifecycle.ts";
@@ -25,10 +32,13 @@ import { lateReports, suppressBounced } from "./bounces/bounces.ts";
 /** Time for the mails under way when the process stops. */
 const STOP_GRACE_MS = 10_000;
 
-/** While the queue is held, it leases no mail and none is due. */
+/** Whether the transport is being replaced. */
+const replacement = perApp((): { isUnderWay: boolean } => ({ isUnderWay: false }));
+
+/** While the queue is held or the transport is replaced, it leases no mail and none is due. */
 const leaseQueue = perApp((app: App): LeaseQueue => {
   const queue = createLeaseQueue(app.db, (...mail) => transportOf(app).admit?.(...mail) ?? null);
-  const { isHeld } = queueHold(app);
+  const isHeld = () => queueHold(app).isHeld() || replacement(app).isUnderWay;
   return {
     ...queue,
     lease: (...of) => (isHeld() ? { leases: [], mayHaveMore: false } : queue.lease(...of)),
@@ -37,14 +47,13 @@ const leaseQueue = perApp((app: App): LeaseQueue => {
 });
 
 export const mailLane = perApp((app: App) => {
-  const { config, db, clock, log, writer, usage, random } = app;
-  const transport = transportOf(app);
-  const { name, concurrency, maxUnderWay = concurrency } = transport;
+  const { db, clock, log, writer, usage, random } = app;
+  const field = idField(app);
   const lane = createLane({
     queue: leaseQueue(app),
     load: createLoader(db),
     composer: mailComposer(app),
-    transport,
+    transport: () => transportOf(app),
     settle: createRecordOutcome({
       db,
       usage,
@@ -57,15 +66,25 @@ export const mailLane = perApp((app: App) => {
     }),
     // Captured mail does not leave, so its sender need not be verified.
     isSenderVerified: (projectSeq, domain) =>
-      name === "capture" || isSenderVerified(app, projectSeq, domain),
+      transportOf(app).name === "capture" || isSenderVerified(app, projectSeq, domain),
     isCampaignSending: campaignLifecycle(app).isSending,
     returnPathOf: (mail) => returnPathOf(app, mail),
-    addIdField: idFieldOf(config),
+    get addIdField() {
+      return field.add;
+    },
     pageOf: ({ projectSeq, id }) => pageUrl(app, projectSeq, `emails/${id}`),
-    ratePerSecond: config.sendRate,
-    maxUnderWay,
-    // Each mail of direct delivery has a slot of its own; through a relay, mails share the sessions.
-    mostUsual: name === "direct" ? concurrency : Math.ceil(concurrency / 2),
+    get ratePerSecond() {
+      return app.config.sendRate;
+    },
+    get maxUnderWay() {
+      const { concurrency, maxUnderWay = concurrency } = transportOf(app);
+      return maxUnderWay;
+    },
+    get mostUsual() {
+      const { name, concurrency } = transportOf(app);
+      // Each mail of direct delivery has a slot of its own; through a relay, mails share the sessions.
+      return name === "direct" ? concurrency : Math.ceil(concurrency / 2);
+    },
     writer,
     clock,
     log,
@@ -75,6 +94,28 @@ export const mailLane = perApp((app: App) => {
   queueHold(app).onReleased(lane.wake);
   return lane;
 });
+
+const idField = perApp(({ config }: App) => ({ add: idFieldOf(config) }));
+
+/**
+ * Sends the mail that is leased from now on as these settings say. Mails under way end at the old
+ * transport, and those that wait there go back to the queue. One replacement at a time.
+ */
+export async function replaceSending(app: App, config: Config): Promise<void> {
+  const lane = mailLane(app);
+  replacement(app).isUnderWay = true;
+  try {
+    // A mail is composed and sent by the same settings.
+    await lane.allGiven();
+    replaceTransport(app, transportFor(app, config));
+    app.config = config;
+    idField(app).add = idFieldOf(config);
+  } finally {
+    replacement(app).isUnderWay = false;
+    leaseQueue(app).wakeAll();
+    lane.wake();
+  }
+}
 
 /** The queue: it starts first, and returns its leases when everything else has stopped. */
 export const queueModule = perApp((app: App): Module => {
@@ -116,7 +157,7 @@ export const sendingModule = perApp((app: App): Module => {
       if (!allEnded)
         log.warn("some mails were still being sent; they are tried again when they are due");
       mailComposer(app).close();
-      await transportOf(app).close();
+      await closeTransports(app);
       // Before their leases are returned: a mail that was accepted must not be sent again.
       await mailLane(app).settleEnded();
     },

@@ -565,7 +565,7 @@ describe("a quiet queue", () => {
       isSenderVerified: () => true,
       isCampaignSending: () => true,
       returnPathOf,
-      transport,
+      transport: () => transport,
       composer: {
         prepare: (_, { resolve }) =>
           resolve({ kind: "prepared", subject: "", message, hasTailroom: false }),

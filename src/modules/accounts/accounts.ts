@@ -44,7 +44,7 @@ function createAccountModule(app: App): Module {
     admission: admissionOf(app),
     announcements: announcements(app),
     localAccess: localAccessOf(app),
-    transport: transportOf(app),
+    transport: () => transportOf(app),
     readFacts: () => serverFacts(app),
   };
   const { trustedProxies } = deps.config;

@@ -11,8 +11,8 @@ import type { FindSender } from "./account-mails.ts";
  * whose domain is verified. Null if there is none, or if the server captures mail.
  */
 export function findSenderOf(app: App): FindSender {
-  const { transport, systemFrom } = app.config;
   return (projectSeqs) => {
+    const { transport, systemFrom } = app.config;
     if (transport === "capture") return null;
     if (systemFrom !== null) return systemFrom;
     for (const { seq, fromAddress, fromName } of listProjects(app)) {

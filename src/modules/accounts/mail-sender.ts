@@ -28,7 +28,7 @@ const INTERRUPTED_RETRY_MS = HOUR_MS / 4;
 
 export function createMailSender(deps: {
   mails: AccountMails;
-  transport: Pick<Transport, "start">;
+  transport: () => Pick<Transport, "start">;
   /** The keys that sign mail from a domain; null if it is not signed. */
   signerOf: (domain: string) => Signer | null;
   writer: Pick<Writer, "write">;
@@ -67,7 +67,7 @@ export function createMailSender(deps: {
     if (content === null || message === null) return "failed";
     // No null return path: that is for reports (RFC 5321 §4.5.5). A bounce has one, so none can loop.
     const envelope = { from: content.from.address, to: content.to };
-    return (await sendOne(transport, { envelope, message, isUrgent: true })).kind;
+    return (await sendOne(transport(), { envelope, message, isUrgent: true })).kind;
   }
 
   async function send(mail: QueuedMail): Promise<void> {

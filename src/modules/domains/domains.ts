@@ -299,12 +299,19 @@ export function returnPathHost(app: App, projectSeq: number, domain: string): st
   return senderDomain(app, projectSeq, domain).hasReturnPath ? bounceHostOf(domain) : null;
 }
 
+/** By the settings, which may change while the server runs. */
+const bounceHostsBy = new WeakMap<App["config"], boolean>();
+
 /** Without it, a bounce that a relay sends back still finds the mailbox of the sender. */
-const hasBounceHosts = perApp(({ config }: App) => {
+function hasBounceHosts({ config }: App): boolean {
+  const known = bounceHostsBy.get(config);
+  if (known !== undefined) return known;
   const installation = installationOf(config);
   const isReceiving = config.inbound !== null;
-  return installation.mode === "direct" || (isReceiving && keepsReturnPath(installation));
-});
+  const has = installation.mode === "direct" || (isReceiving && keepsReturnPath(installation));
+  bounceHostsBy.set(config, has);
+  return has;
+}
 
 type DomainOwner = { projectSeq: number; domain: string };
 

@@ -48,7 +48,7 @@ type AcceptDeps = DraftDeps & {
   store: EmailStore;
   requireVerifiedDomain: boolean;
   /** Whether mail is captured, so that it does not leave this server. */
-  isCapturing: boolean;
+  isCapturing: () => boolean;
 };
 
 export function createAccept(deps: AcceptDeps) {
@@ -103,7 +103,7 @@ export function createAccept(deps: AcceptDeps) {
    * DNS records. That is allowed where the mail is captured.
    */
   function isCapturedForSelf(input: SendInput, userEmail: string | null): boolean {
-    if (!deps.isCapturing || userEmail === null) return false;
+    if (userEmail === null || !deps.isCapturing()) return false;
     return recipientsOf(input).every(({ address }) => address === userEmail);
   }
 

@@ -28,7 +28,6 @@ import { emailRoutes, sendRoute } from "./routes.ts";
 
 /** Accepts mails, and reads their records and contents. */
 export const emailService = perApp((app: App) => {
-  const transport = transportOf(app);
   const deps = {
     ...app,
     app,
@@ -40,10 +39,10 @@ export const emailService = perApp((app: App) => {
     requireVerifiedDomain: app.config.requireVerifiedDomain,
   };
   return {
-    accept: createAccept({ ...deps, isCapturing: transport.name === "capture" }),
+    accept: createAccept({ ...deps, isCapturing: () => transportOf(app).name === "capture" }),
     records: createEmailRecords({
       ...deps,
-      holdOf: (waitList) => transport.holdOf?.(waitList) ?? null,
+      holdOf: (waitList) => transportOf(app).holdOf?.(waitList) ?? null,
     }),
     contents: createEmailContents({ ...deps, copies: createMailCopies(deps) }),
   };

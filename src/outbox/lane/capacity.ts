@@ -7,7 +7,7 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { LeasedMail } from "./rows.ts";
 
-/** The facts that the limit depends on. */
+/** The facts that the limit depends on. They are read each time, because they change with the transport. */
 export type CapacityOptions = {
   /** Mails per second; 0 without a rate. */
   ratePerSecond: number;
@@ -66,7 +66,6 @@ const SMALLER_WEIGHT = 0.05;
 const WORTHWHILE_SHARE = 0.25;
 
 export function createCapacity(clock: Clock, options: CapacityOptions) {
-  const { ratePerSecond, maxUnderWay, mostUsual } = options;
   const departures = createDepartures(clock);
   /** Mean time from the lease of a mail until only its turn is awaited, in milliseconds. */
   let latencyMs = 0;
@@ -75,6 +74,7 @@ export function createCapacity(clock: Clock, options: CapacityOptions) {
 
   /** The number that waits while mails leave slowly. */
   function usualLimit(): number {
+    const { ratePerSecond, mostUsual } = options;
     if (ratePerSecond === 0) return mostUsual;
     return Math.min(mostUsual, Math.ceil((ratePerSecond * (AHEAD_MS + latencyMs)) / 1_000));
   }
@@ -110,6 +110,7 @@ export function createCapacity(clock: Clock, options: CapacityOptions) {
       const [usual, fast] = [usualLimit(), fastLimit()];
       const isFast = fast > usual;
       const reserved = isFast ? FAST_RESERVE : TRANSACTIONAL_RESERVE;
+      const { maxUnderWay } = options;
       const limit = Math.max(usual, fast) + reserved;
       const { waiting, urgent, fewerInMs } = countWaiting(leased);
       // Large messages are never fast, so that no more of them are in memory than can be sent.

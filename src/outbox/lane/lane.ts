@@ -15,16 +15,10 @@ import type { Clock } from "../../lib/clock.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import { endsWithin } from "../../lib/worker.ts";
 import type { Composer } from "../compose/composer.ts";
-import {
-  deferWithoutSlot,
-  type Slot,
-  type Transport,
-  type Verdict,
-  WITHDRAWN,
-} from "../outcome.ts";
+import { deferWithoutSlot, type Slot, type Transport, WITHDRAWN } from "../outcome.ts";
 import { busyOf, type RecordOutcome } from "../record.ts";
 import { type CapacityOptions, createCapacity } from "./capacity.ts";
-import { deferred, LaneMail, needsOperator, unprepared, whyNotSent } from "./mail.ts";
+import { deferred, LaneMail, logOutcome, unprepared, whyNotSent } from "./mail.ts";
 import type { AddIdField } from "../id-field.ts";
 import type { LeaseQueue } from "./queue.ts";
 import type { LeasedMail, LeasedRow } from "./rows.ts";
@@ -33,7 +27,8 @@ type LaneDeps = CapacityOptions & {
   queue: LeaseQueue;
   load: (leases: readonly LeasedRow[]) => (LeasedMail | null)[];
   composer: Pick<Composer, "prepare" | "release">;
-  transport: Transport;
+  /** The transport in use. */
+  transport: () => Transport;
   settle: RecordOutcome;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
   isCampaignSending: (campaignSeq: number) => boolean;
@@ -64,6 +59,8 @@ export type Lane = {
   nextDueAt(): number | null;
   /** Number of mails that are leased and have no stored outcome. */
   underWay(): number;
+  /** Resolves when the transport has each leased mail, or it has ended. More may be leased meanwhile. */
+  allGiven(): Promise<void>;
   /** Number of stored outcomes since the start, by kind. */
   outcomes: ReadonlyMap<string, number>;
   /** Stops leasing and waits at most `graceMs` for the mails under way. True if all ended. */
@@ -90,7 +87,7 @@ const NO_SLOT_PAUSE_MS = 5;
 const STORAGE_PAUSE_MS = 1_000;
 
 export function createLane(deps: LaneDeps): Lane {
-  const { queue, composer, transport, writer, clock, log } = deps;
+  const { queue, composer, writer, clock, log } = deps;
   const capacity = createCapacity(clock, deps);
   const outcomes = new Map<string, number>();
   /** The mails that are leased and have no stored outcome. */
@@ -113,7 +110,7 @@ export function createLane(deps: LaneDeps): Lane {
   let delayedCycle: ReturnType<typeof setTimeout> | null = null;
   /** When a mail was last leased, sent or recorded (monotonic milliseconds). */
   let movedAt = clock.elapsed();
-  const idle: (() => void)[] = [];
+  const waiting: { isOver: () => boolean; resolve: () => void }[] = [];
 
   const events = {
     begins(mail: LaneMail): boolean {
@@ -140,6 +137,7 @@ export function createLane(deps: LaneDeps): Lane {
       ended.push(mail);
       if (slot !== null) releaseSlot(slot);
       if (mail.isPrepared) composer.release(mail.leased, mail.message);
+      noteProgress();
       if (isBatch()) scheduleCycle();
       else delayCycle();
     },
@@ -245,7 +243,7 @@ export function createLane(deps: LaneDeps): Lane {
       await settleAfter(error, batch);
     } finally {
       isInCycle = false;
-      noteIdle();
+      noteProgress();
       // A mail that was queued during the cycle may be urgent.
       if (isCycleWanted || isBatch()) scheduleCycle();
       else if (free === 0 || leases.length > 0) scheduleIfWanted();
@@ -319,7 +317,7 @@ export function createLane(deps: LaneDeps): Lane {
     } catch {
       // The file of the database is lost, so nothing can be stored any more.
       for (const mail of mails) leased.delete(mail);
-      return noteIdle();
+      return noteProgress();
     }
     for (const mail of mails) {
       mail.isDurable = true;
@@ -350,10 +348,12 @@ export function createLane(deps: LaneDeps): Lane {
     // The process is about to end, and has withdrawn the mails that waited.
     if (!isRunning) return mail.end(deferWithoutSlot(WITHDRAWN));
     try {
-      transport.start(mail);
+      mail.isGiven = true;
+      deps.transport().start(mail);
     } catch (error) {
       mail.fail(error);
     }
+    noteProgress();
   }
 
   function noteSettled(mail: LaneMail, isOurs: boolean): void {
@@ -366,7 +366,7 @@ export function createLane(deps: LaneDeps): Lane {
       queue.noteWaiting(busy.waitList, clock.now() + busy.retryAfterMs);
     outcomes.set(verdict.kind, (outcomes.get(verdict.kind) ?? 0) + 1);
     try {
-      report(mail, verdict, isOurs);
+      logOutcome(log, { mail, verdict, isOurs, see: () => deps.pageOf(mail.leased) });
     } catch (error) {
       // The outcome is stored, and the mails of the same cycle must be sent.
       log.error("an outcome could not be reported", { error: describeError(error) });
@@ -413,15 +413,22 @@ export function createLane(deps: LaneDeps): Lane {
     });
   }
 
-  function noteIdle(): void {
-    if (leased.size === 0 && !isInCycle) for (const resolve of idle.splice(0)) resolve();
+  function noteProgress(): void {
+    if (waiting.length === 0) return;
+    for (const each of waiting.filter(({ isOver }) => isOver())) {
+      waiting.splice(waiting.indexOf(each), 1);
+      each.resolve();
+    }
   }
 
-  /** Resolves when no mail is under way. */
-  function allEnded(): Promise<void> {
-    if (leased.size === 0 && !isInCycle) return Promise.resolve();
-    return new Promise((resolve) => idle.push(resolve));
+  function until(isOver: () => boolean): Promise<void> {
+    if (isOver()) return Promise.resolve();
+    return new Promise((resolve) => waiting.push({ isOver, resolve }));
   }
+
+  const isIdle = (): boolean => leased.size === 0 && !isInCycle;
+  const isAllGiven = (): boolean =>
+    !isInCycle && [...leased].every(({ isGiven, verdict }) => isGiven || verdict !== null);
 
   function logUnsettled({ leased: { id }, verdict }: LaneMail, error: unknown): void {
     log.error("an outcome could not be stored", {
@@ -430,24 +437,6 @@ export function createLane(deps: LaneDeps): Lane {
       willTryAgain: isRunning && isStorageRefusal(error),
       error: describeError(error),
     });
-  }
-
-  function report(mail: LaneMail, verdict: Verdict, isOurs: boolean): void {
-    const { id, attempts, to, subject } = mail.leased;
-    const fields = {
-      email: id,
-      attempt: attempts,
-      outcome: verdict.kind,
-      ms: Math.round(mail.endedMs - mail.startedMs),
-      ...(verdict.kind === "accepted" ? {} : { reason: verdict.reason }),
-    };
-    const see = () => deps.pageOf(mail.leased);
-    if (!isOurs) log.warn("the outcome came after its lease was lost", fields);
-    else if (needsOperator(verdict))
-      log.warn("delivery needs attention", { ...fields, see: see() });
-    else log.debug("delivery", fields);
-    const isCaptured = verdict.kind === "accepted" && verdict.captured !== undefined;
-    if (isOurs && isCaptured) log.info("a mail was captured", { to, subject, see: see() });
   }
 
   return {
@@ -463,6 +452,7 @@ export function createLane(deps: LaneDeps): Lane {
     isRunning: () => isRunning,
     nextDueAt: () => queue.nextDueAt(),
     underWay: () => leased.size,
+    allGiven: () => until(isAllGiven),
     outcomes,
     stalledMs() {
       const isAnyWaiting = [...leased].some(
@@ -476,11 +466,11 @@ export function createLane(deps: LaneDeps): Lane {
     async stop(graceMs) {
       isRunning = false;
       cancelPoll();
-      transport.withdrawWaiting();
+      deps.transport().withdrawWaiting();
       // Outcomes that the storage refused are tried once more.
       isPausing = false;
       if (ended.length > 0) scheduleCycle();
-      return endsWithin(clock, graceMs, allEnded());
+      return endsWithin(clock, graceMs, until(isIdle));
     },
     async settleEnded() {
       // A mail ends some microtasks after its session.

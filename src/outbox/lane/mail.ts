@@ -4,6 +4,7 @@
  */
 
 import { isAscii } from "node:buffer";
+import type { Log } from "../../lib/log.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
 import type { Prepared } from "../compose/prepare.ts";
 import {
@@ -41,6 +42,8 @@ export class LaneMail implements Outgoing, CountedMail {
   isPrepared = false;
   /** Whether the lease is on disk: without it, the mail must not be sent. */
   isDurable = false;
+  /** Whether the transport has it. */
+  isGiven = false;
   hasBegun = false;
   verdict: Verdict | null = null;
   /** The rendered subject of campaign mail, whose row has the template until the mail is sent. */
@@ -166,7 +169,28 @@ export function deferred(reason: string): Outcome {
 }
 
 /** True for failures that the operator has to fix, not the recipient (docs/delivery.md#R2). */
-export function needsOperator(verdict: Verdict): boolean {
+function needsOperator(verdict: Verdict): boolean {
   if (!("class" in verdict)) return false;
   return ["reputation", "authentication", "infrastructure"].includes(verdict.class);
+}
+
+/** Logs the stored outcome of a mail. `isOurs` is false if its lease was lost meanwhile. */
+export function logOutcome(
+  log: Log,
+  mailed: { mail: LaneMail; verdict: Verdict; isOurs: boolean; see: () => string },
+): void {
+  const { mail, verdict, isOurs, see } = mailed;
+  const { id, attempts, to, subject } = mail.leased;
+  const fields = {
+    email: id,
+    attempt: attempts,
+    outcome: verdict.kind,
+    ms: Math.round(mail.endedMs - mail.startedMs),
+    ...(verdict.kind === "accepted" ? {} : { reason: verdict.reason }),
+  };
+  if (!isOurs) log.warn("the outcome came after its lease was lost", fields);
+  else if (needsOperator(verdict)) log.warn("delivery needs attention", { ...fields, see: see() });
+  else log.debug("delivery", fields);
+  const isCaptured = verdict.kind === "accepted" && verdict.captured !== undefined;
+  if (isOurs && isCaptured) log.info("a mail was captured", { to, subject, see: see() });
 }

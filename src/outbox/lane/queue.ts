@@ -49,6 +49,8 @@ export type LeaseQueue = {
   noteSlotReleased(slot: Slot): void;
   /** A mail joined this wait list, which need not be polled before `until`. */
   noteWaiting(waitList: string, until: number): void;
+  /** Another transport was put in use, so that each mail that waits for a slot may get one. */
+  wakeAll(): void;
 };
 
 type Flow = {
@@ -334,6 +336,10 @@ export function createLeaseQueue(
       if (secondWaitList !== null) waitLists.wake(secondWaitList);
     },
     noteWaiting: (waitList, until) => waitLists.rest(waitList, until),
+    wakeAll() {
+      capacityFullUntil = 0;
+      waitLists.wakeAll();
+    },
   };
 }
 

@@ -66,6 +66,10 @@ export function createWaitLists() {
       for (const [list, { until }] of rests) if (until === Infinity) rests.set(list, NO_REST);
     },
 
+    wakeAll(): void {
+      for (const list of rests.keys()) rests.set(list, NO_REST);
+    },
+
     /** Returns at most `limit` lists to poll, and moves them to the end of the order. */
     takeReady(now: number, limit: number): string[] {
       const ready: string[] = [];

@@ -33,25 +33,61 @@ type TransportDeps = {
   onStep?: StepListener;
 };
 
-const replacements = new WeakMap<App, Transport>();
+const substitutes = new WeakMap<App, Transport>();
 
 /** Makes an application send through another transport than the one of its settings, for a test. */
-export function replaceTransport(app: App, transport: Transport): void {
-  replacements.set(app, transport);
+export function substituteTransport(app: App, transport: Transport): void {
+  substitutes.set(app, transport);
 }
 
 /** The state of sites, which direct delivery stores. */
 export const siteStoreOf = perApp((app: App) => databaseSiteStore(app));
 
-export const transportOf = perApp(
-  (app: App): Transport =>
-    replacements.get(app) ??
-    createTransport(app.config, {
-      ...app,
-      policyStore: databasePolicyStore(app),
-      siteStore: siteStoreOf(app),
-    }),
-);
+/** Longer than any session lasts (protocols/smtp/timeouts.ts). */
+const LAST_MAILS_MS = 30 * 60_000;
+
+type Ways = {
+  current: Transport;
+  /** Transports that may still have mail under way, with the functions that cancel their ends. */
+  replaced: Map<Transport, () => void>;
+};
+
+const waysOf = perApp((app: App): Ways => ({
+  current: substitutes.get(app) ?? transportFor(app, app.config),
+  replaced: new Map(),
+}));
+
+/** The transport in use. It may be another one at the next call (`replaceTransport`). */
+export const transportOf = (app: App): Transport => waysOf(app).current;
+
+/** The transport that these settings name, with the stores of the application. */
+export function transportFor(app: App, config: Config): Transport {
+  const stores = { policyStore: databasePolicyStore(app), siteStore: siteStoreOf(app) };
+  return createTransport(config, { ...app, ...stores });
+}
+
+/**
+ * Mails that have begun end at the old transport; the others that wait there go back to the queue. No
+ * mail may be between its lease and the transport, because its slot belongs to the old one.
+ */
+export function replaceTransport(app: App, next: Transport): void {
+  const ways = waysOf(app);
+  const old = ways.current;
+  ways.current = next;
+  old.withdrawWaiting();
+  const cancel = app.clock.after(LAST_MAILS_MS, () => {
+    ways.replaced.delete(old);
+    void old.close();
+  });
+  ways.replaced.set(old, cancel);
+}
+
+/** Closes the transport in use, and those that were replaced. */
+export async function closeTransports(app: App): Promise<void> {
+  const { current, replaced } = waysOf(app);
+  for (const cancel of replaced.values()) cancel();
+  await Promise.all([current, ...replaced.keys()].map((each) => each.close()));
+}
 
 export function createTransport(config: Config, deps: TransportDeps): Transport {
   const { transport, relayUrl, hostname } = config;

@@ -15,7 +15,7 @@ export function mailpitInfoRoutes(deps: {
   clock: Clock;
   counters: MailpitCounters;
   databaseFile: string;
-  isReleaseEnabled: boolean;
+  isReleaseEnabled: () => boolean;
   messages: MailpitMessages;
 }): MailpitRoute[] {
   const { clock, counters, databaseFile, isReleaseEnabled, messages } = deps;
@@ -56,7 +56,7 @@ export function mailpitInfoRoutes(deps: {
         jsonAnswer({
           Label: "",
           MessageRelay: {
-            Enabled: isReleaseEnabled,
+            Enabled: isReleaseEnabled(),
             SMTPServer: "",
             ReturnPath: "",
             AllowedRecipients: "",

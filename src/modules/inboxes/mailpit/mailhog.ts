@@ -48,11 +48,12 @@ const Released = Type.Object({
 export function mailhogRoutes(deps: {
   messages: MailpitMessages;
   edits: MailpitEdits;
-  release: ReleaseToAll | null;
+  /** Null while the transport sends no mail. */
+  findRelease: () => ReleaseToAll | null;
   /** Host of the relay through which messages are released; null without a relay. */
-  relayHost: string | null;
+  findRelayHost: () => string | null;
 }): MailpitRoute[] {
-  const { messages, edits, release, relayHost } = deps;
+  const { messages, edits, findRelease, findRelayHost } = deps;
   const { store } = messages;
 
   async function page(context: MailpitContext, query: SearchQuery | null): Promise<Response> {
@@ -91,6 +92,7 @@ export function mailhogRoutes(deps: {
   /** MailHog sends to any server of the request; here only the server's own relay sends mail. */
   async function releaseTo(context: MailpitContext): Promise<Response> {
     const message = await messages.messageOf(context);
+    const [release, relayHost] = [findRelease(), findRelayHost()];
     if (release === null) throw badRequest("message relaying is not enabled");
     const { email, host = "" } = validated(Released, await messages.jsonOf(context));
     if (host !== "" && host !== relayHost) {

@@ -63,11 +63,8 @@ export const mailpitSockets = perApp(({ clock }: App) =>
 export function mailpitRoutes(app: App): AnyElysia {
   const { config, clock, db, dns, fetchGuarded, writer } = app;
   const { allowPrivateAddresses } = config;
-  const [chaos, counters, release] = [
-    mailpitChaos(app),
-    mailpitCounters(app),
-    messageReleases(app).releaseToAll,
-  ];
+  const [chaos, counters] = [mailpitChaos(app), mailpitCounters(app)];
+  const { findReleaseToAll: findRelease } = messageReleases(app);
   const deps = {
     app,
     config,
@@ -90,7 +87,7 @@ export function mailpitRoutes(app: App): AnyElysia {
   const routes: MailpitRoute[] = [
     ...mailpitListRoutes(messages),
     ...mailpitChangeRoutes(messages, edits),
-    ...mailpitMessageRoutes({ messages, edits, release }),
+    ...mailpitMessageRoutes({ messages, edits, findRelease }),
     mailpitSendRoute({ ...deps, hostname: config.hostname, messages }),
     ...mailpitChaosRoutes(chaos, messages),
     mailpitLinkCheckRoute({ ...deps, fetchOnce, messages }),
@@ -99,10 +96,15 @@ export function mailpitRoutes(app: App): AnyElysia {
     ...mailpitInfoRoutes({
       ...deps,
       databaseFile: db.sqlite.filename,
-      isReleaseEnabled: release !== null,
+      isReleaseEnabled: () => findRelease() !== null,
       messages,
     }),
-    ...mailhogRoutes({ messages, edits, release, relayHost: config.relayUrl?.host ?? null }),
+    ...mailhogRoutes({
+      messages,
+      edits,
+      findRelease,
+      findRelayHost: () => app.config.relayUrl?.host ?? null,
+    }),
     ...unknownPaths(),
   ];
 

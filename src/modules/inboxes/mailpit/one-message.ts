@@ -40,9 +40,9 @@ export type ReleaseToAll = (message: MessageRecord, recipients: readonly string[
 export function mailpitMessageRoutes(deps: {
   messages: MailpitMessages;
   edits: MailpitEdits;
-  release: ReleaseToAll | null;
+  findRelease: () => ReleaseToAll | null;
 }): MailpitRoute[] {
-  const { messages, edits, release } = deps;
+  const { messages, edits, findRelease } = deps;
   const { store } = messages;
   const thumbnails = createThumbnails();
 
@@ -106,6 +106,7 @@ export function mailpitMessageRoutes(deps: {
 
   async function releaseTo(context: MailpitContext): Promise<Response> {
     const message = await messages.messageOf(context);
+    const release = findRelease();
     if (release === null) throw badRequest("message relaying is not enabled");
     const { to } = validated(Recipients, await messages.jsonOf(context));
     try {
