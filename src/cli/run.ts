@@ -49,7 +49,14 @@ import { readyz } from "./readyz.ts";
 import { send } from "./send.ts";
 import { sendmail } from "./sendmail.ts";
 import { serve } from "./serve.ts";
-import { userAdd, userDisable, userEnable, userLink, userList } from "./user.ts";
+import {
+  userAdd,
+  userDisable,
+  userEnable,
+  userLink,
+  userList,
+  userResetSecondFactor,
+} from "./user.ts";
 import { version } from "./version.ts";
 
 const GROUPS: readonly CommandGroup[] = [
@@ -69,7 +76,10 @@ const GROUPS: readonly CommandGroup[] = [
       keyRevoke,
     ],
   },
-  { subject: "Users", commands: [userAdd, userLink, userList, userDisable, userEnable] },
+  {
+    subject: "Users",
+    commands: [userAdd, userLink, userList, userDisable, userEnable, userResetSecondFactor],
+  },
   {
     subject: "Sender domains",
     commands: [domainAdd, domainList, domainRecords, domainVerify, domainRemove],

@@ -8,7 +8,10 @@ export const SETTING_SUBJECTS: readonly (readonly [
 ])[] = [
   ["Where the server is", ["data", "host", "port", "url", "trackingUrl", "hostname", "secret"]],
   ["HTTPS", ["tls", "tlsCert", "tlsKey", "acmeDirectory", "acmeCa", "https", "plainHttp"]],
-  ["The first owner and the mails of the product", ["ownerEmail", "ownerPassword", "systemFrom"]],
+  [
+    "The users of the dashboard",
+    ["ownerEmail", "ownerPassword", "systemFrom", "requireSecondFactor"],
+  ],
   [
     "How mail leaves",
     [

@@ -148,6 +148,7 @@ export function openAccounts(db: Db, secret: string, url: string): Accounts {
     secret,
     url,
     findSender: () => null,
+    secondFactorPolicy: "none", // Commands begin no sessions.
   });
 }
 

@@ -1,9 +1,10 @@
-/** The commands `mailstead user add`, `link`, `list`, `disable` and `enable`. */
+/** The commands `mailstead user add`, `link`, `list`, `disable`, `enable` and `reset-second-factor`. */
 
 import { MEMBER_ROLES, type MemberRole } from "../db/schema/accounts.ts";
 import type { SettingName } from "../config/settings.ts";
 import { isoTime, isoTimeOrNull } from "../lib/clock.ts";
 import type { AuditEntry } from "../modules/accounts/audit.ts";
+import { factorsOf } from "../modules/accounts/second-factors.ts";
 import type { UserRow } from "../modules/accounts/users.ts";
 import { membershipsOf } from "../modules/projects.ts";
 import { parseAddress } from "../protocols/mime/address.ts";
@@ -107,6 +108,30 @@ export const userList: Command = {
 export const userDisable = disabledCommand("disable", true);
 export const userEnable = disabledCommand("enable", false);
 
+export const userResetSecondFactor: Command = {
+  name: "user reset-second-factor",
+  summary: "Remove the second factor of a user who has lost it, and end the sessions",
+  details:
+    "The authenticator app, the passkeys and the recovery codes of the user stop working. The next\n" +
+    "sign-in needs the password or a link only, unless --require-second-factor asks for a new one.",
+  positionals: [EMAIL_ARGUMENT],
+  flags: [],
+  settings: STORE_SETTINGS,
+  run: (input) =>
+    withStore(input, async (store) => {
+      const { accounts, writer } = store;
+      const user = accounts.users.getByEmail(emailIn(input));
+      const hadFactor = await writer.write(() => {
+        accounts.record(entryOf("reset-second-factor", user));
+        return accounts.resetFactors(user);
+      });
+      const human = hadFactor
+        ? `${user.email} has no second factor any more. All sessions of the user have ended.`
+        : `${user.email} had no second factor. All sessions of the user have ended.`;
+      return print(input, { user: present(store, user), hadSecondFactor: hadFactor }, human);
+    }),
+};
+
 function disabledCommand(verb: "disable" | "enable", isDisabled: boolean): Command {
   return {
     name: `user ${verb}`,
@@ -193,6 +218,7 @@ function present(store: Store, user: UserRow) {
     isDisabled: disabledAt !== null,
     hasPassword: user.passwordDigest !== null,
     isProven: user.unprovenProjectSeq === null,
+    hasSecondFactor: factorsOf(store, user.seq).isOn,
     createdAt: isoTime(createdAt),
     lastSeenAt: isoTimeOrNull(store.accounts.sessions.lastSeenAt(user.seq)),
     projects: membershipsOf(store, user.seq).map((project) => ({
@@ -211,6 +237,7 @@ function lineFor(user: ReturnType<typeof present>) {
     ...projects.map(({ name, role }) => `${role} of ${name}`),
   ];
   const seen = lastSeenAt === null ? "never signed in" : `last seen ${lastSeenAt}`;
+  const factor = user.hasSecondFactor ? "  second factor" : "";
   const proof = isProven ? "" : "  address not proven";
-  return `${email}  ${state}  ${roles.join(", ") || "no role"}  ${seen}${proof}`;
+  return `${email}  ${state}  ${roles.join(", ") || "no role"}  ${seen}${factor}${proof}`;
 }

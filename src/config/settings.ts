@@ -12,6 +12,7 @@ const DURABILITIES = ["background", "sqlite"] as const;
 /** Whether the SMTP listener that catches mail needs TLS. */
 const CAPTURE_TLS = ["optional", "starttls", "implicit"] as const;
 const TLS_SOURCES = ["off", "files", "acme"] as const;
+const SECOND_FACTOR_POLICIES = ["none", "owners", "all"] as const;
 const TRANSPORTS = ["capture", "relay", "direct"] as const;
 
 /** Longest retention: a hundred years. */
@@ -298,6 +299,10 @@ const TABLE = {
     fallback: () => null,
     shownDefault: "the default sender of the project",
     help: "Sender of invitations to the dashboard and of links for a new password",
+  }),
+  requireSecondFactor: setting("require-second-factor", kinds.choice(SECOND_FACTOR_POLICIES), {
+    fallback: () => "none" as const,
+    help: "Users of the dashboard who must have a second factor, and set it up at their next sign-in",
   }),
   /** Address of the owner that the first start creates; null means that a link is printed. */
   ownerEmail: setting("owner-email", kinds.optional(kinds.emailAddress), {

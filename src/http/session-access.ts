@@ -67,9 +67,7 @@ export function createSessionAccess(deps: {
 
   function requireConfirmation({ confirmedAt }: Session, { rule }: SessionRequest): void {
     if (!rule.needsConfirmation || now() - confirmedAt < confirmationMs) return;
-    throw new AppError(403, "CONFIRMATION_REQUIRED", "This needs the password once more.", {
-      suggestion: "Enter the password again, then repeat the request.",
-    });
+    throw confirmationRequired();
   }
 
   return {
@@ -134,6 +132,13 @@ function projectIdOf(request: Request): string | null {
   const header = request.headers.get(PROJECT_HEADER);
   if (header !== null) return header;
   return request.url.includes("project=") ? new URL(request.url).searchParams.get("project") : null;
+}
+
+/** For an action that needs a fresh proof of who the user is. */
+export function confirmationRequired(): AppError {
+  return new AppError(403, "CONFIRMATION_REQUIRED", "This needs the password once more.", {
+    suggestion: "Enter the password again, then repeat the request.",
+  });
 }
 
 function sessionMissing(): AppError {

@@ -6,8 +6,7 @@
 
 import { type AddressRange, isInRanges } from "../lib/address-ranges.ts";
 
-const SECURE_NAME = "__Host-mailstead";
-const PLAIN_NAME = "mailstead";
+const SECURE_PREFIX = "__Host-";
 /** 43 characters of base 62, which have 256 bits of entropy. */
 const VALUE = /^[0-9A-Za-z]{43}$/;
 /** Longest Cookie header that is read. Browsers send at most 4 KiB for each cookie. */
@@ -18,8 +17,11 @@ export function createSessionCookies(options: {
   url: string;
   /** Peers whose X-Forwarded-Proto is believed. */
   trustedProxies: readonly AddressRange[];
+  /** Name over plain http. */
+  name?: string;
 }) {
-  const { trustedProxies } = options;
+  const { trustedProxies, name: plainName = "mailstead" } = options;
+  const secureName = `${SECURE_PREFIX}${plainName}`;
   const isPublicHttps = options.url.startsWith("https:");
 
   /** Whether the browser sent the request over https. `peer` is the address of the socket. */
@@ -32,7 +34,7 @@ export function createSessionCookies(options: {
 
   function headerOf(request: Request, peer: string | null, value: string, maxAge: number): string {
     const isSecure = isHttps(request, peer);
-    const name = isSecure ? SECURE_NAME : PLAIN_NAME;
+    const name = isSecure ? secureName : plainName;
     const secure = isSecure ? "; Secure" : "";
     return `${name}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure}`;
   }
@@ -42,7 +44,7 @@ export function createSessionCookies(options: {
     read(request: Request, peer: string | null): string | null {
       const header = request.headers.get("cookie") ?? "";
       if (header === "" || header.length > LONGEST_HEADER) return null;
-      const name = isHttps(request, peer) ? SECURE_NAME : PLAIN_NAME;
+      const name = isHttps(request, peer) ? secureName : plainName;
       const cookie = header
         .split(";")
         .map((part) => part.trim())

@@ -74,6 +74,23 @@ describe("mailstead user", () => {
     expect(text).toMatch(/^https:\/\/m\.example\/app\/link#[0-9A-Za-z]{43}$/);
   });
 
+  test("reset-second-factor lets the only owner in who has lost the phone", async () => {
+    await run("user", "add", "ada@example.com", "--owner");
+    using db = new Database(join(folder, "mailstead.db"));
+    db.run(
+      `INSERT INTO totp_secrets (user_seq, secret, confirmed_at, created_at) VALUES (1, 'x', 1, 1)`,
+    );
+    db.run("INSERT INTO recovery_codes (user_seq, digest) VALUES (1, 'y')");
+    expect((await run("user", "list")).text).toEndWith("  second factor");
+    const reset = await run("user", "reset-second-factor", "ADA@example.com");
+    expect(reset).toMatchObject({ exit: 0, text: expect.stringContaining("no second factor any") });
+    expect((await run("user", "list")).text).toEndWith("never signed in");
+    expect(db.query("SELECT count(*) AS n FROM recovery_codes").get()).toEqual({ n: 0 });
+    const again = await run("user", "reset-second-factor", "ada@example.com", "--json");
+    expect(valueAt(again.answer, "hadSecondFactor")).toBe(false);
+    expect((await run("user", "reset-second-factor", "eve@example.com")).exit).not.toBe(0);
+  });
+
   test("disable and enable change whether a user may sign in, except the last owner", async () => {
     await run("user", "add", "ada@example.com", "--owner");
     await run("user", "add", "eve@example.com");

@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import { beginTotp, confirmTotp, useTotp } from "../../src/modules/accounts/second-factors.ts";
+import { TOTP_STEP_MS, totpCode } from "../../src/modules/accounts/totp.ts";
 import { createSession, signIn } from "../support/session.ts";
 import { DAY, HOUR } from "../support/automation.ts";
 import { closeAll, setClock, startApp, STEPS } from "./setup.ts";
@@ -32,4 +34,17 @@ describe("an account", () => {
       expect((await createSession(t).post("/app/api/link", { token: second })).status).toBe(404);
     },
   );
+
+  test.each(STEPS)("accepts the codes of its app after the clock is set %s", async (_, ms) => {
+    const t = await startApp();
+    const { user } = await signIn(t);
+    const { app } = t.app;
+    const use = (code: string) => t.app.writer.write(() => useTotp(app, user.seq, code));
+    const secret = await t.app.writer.write(() => beginTotp(app, user.seq));
+    const codeAt = (steps: number) =>
+      totpCode(secret, Math.floor(t.clock.now() / TOTP_STEP_MS) + steps);
+    await t.app.writer.write(() => confirmTotp(app, user.seq, codeAt(0)));
+    await setClock(t, ms);
+    expect([await use(codeAt(1)), await use(codeAt(1))]).toEqual([true, false]);
+  });
 });

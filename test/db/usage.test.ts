@@ -30,6 +30,9 @@ const NOT_METERED = [
   "system_mails",
   "user_sessions",
   "user_tokens",
+  "totp_secrets",
+  "recovery_codes",
+  "passkeys",
   "users",
   "campaign_counts", // One row per campaign.
   "campaign_hours", // One row per campaign and hour.

@@ -110,6 +110,10 @@ const CALLERS: readonly Caller[] = [
 /** The status that refuses a caller; null if the route must not refuse it. */
 function refusalOf(caller: Caller, rule: RouteRule, { method, path }: DeclaredRoute) {
   const isChange = method !== "GET";
+  if (path.startsWith("/app/api/second-factor")) {
+    // They are for a session whose user has not given the second factor yet, which no caller has.
+    return isChange && caller.isForged === true ? 403 : 401;
+  }
   if (rule.role === "ANYONE") {
     // The routes to sign in need no session, and still refuse pages of other origins.
     return rule.access === "SESSION" && isChange && caller.isForged === true ? 403 : null;

@@ -7,7 +7,8 @@ export type UserSession = ReturnType<typeof createSession>;
 const ORIGIN = "http://localhost";
 
 export function createSession({ app }: Pick<TestApp, "app">) {
-  let cookie = "";
+  const cookies = new Map<string, string>();
+  const cookie = () => [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
 
   /** Sends a request as a page of this server does. `headers` replaces single headers. */
   async function call(
@@ -22,7 +23,7 @@ export function createSession({ app }: Pick<TestApp, "app">) {
     if (method !== "GET") sent.set("x-requested-with", "mailstead");
     if (content !== null) sent.set("content-type", "application/json");
     if (content !== null) sent.set("content-length", String(Buffer.byteLength(content)));
-    if (cookie !== "") sent.set("cookie", cookie);
+    if (cookies.size > 0) sent.set("cookie", cookie());
     for (const [name, value] of Object.entries(headers)) {
       if (value === null) sent.delete(name);
       else sent.set(name, value);
@@ -37,21 +38,31 @@ export function createSession({ app }: Pick<TestApp, "app">) {
 
   function keepCookie({ headers }: TestResponse): void {
     const [pair = ""] = headers.get("set-cookie")?.split(";") ?? [];
-    if (pair !== "") cookie = pair.endsWith("=") ? "" : pair;
+    const [name = "", value = ""] = pair.split("=");
+    if (value === "") cookies.delete(name);
+    else cookies.set(name, value);
   }
 
   return {
     call,
     get: (path: string) => call("GET", path),
     post: (path: string, body: unknown = {}) => call("POST", path, body),
-    /** The session cookie as `name=value`; empty if there is none. */
-    cookie: (): string => cookie,
+    /** The cookies as `name=value`; empty if there is none. */
+    cookie,
   };
 }
 
 /** Removes all users and what belongs to them, for an application that several tests use. */
 export function removeUsers({ db }: Pick<TestApp, "db">): void {
-  const owned = ["user_sessions", "user_tokens", "memberships", "saved_views"];
+  const owned = [
+    "user_sessions",
+    "user_tokens",
+    "totp_secrets",
+    "recovery_codes",
+    "passkeys",
+    "memberships",
+    "saved_views",
+  ];
   for (const table of [...owned, "system_mails", "audit", "users"]) {
     db.sqlite.run(`DELETE FROM ${table}`);
   }

@@ -26,6 +26,8 @@ export const users = sqliteTable(
     unprovenProjectSeq: integer("unproven_project_seq").references(() => projects.seq),
     /** Null while the user may sign in. */
     disabledAt: integer("disabled_at"),
+    /** When the user last signed in, with all steps; null before the first time. */
+    lastSignInAt: integer("last_sign_in_at"),
     /** A JSON object of at most 16 KiB that only the dashboard reads. */
     preferences: text("preferences").notNull().default("{}"),
     createdAt: integer("created_at").notNull(),
@@ -58,7 +60,13 @@ export const memberships = sqliteTable(
   ],
 );
 
-export const SIGN_IN_METHODS = ["PASSWORD", "LINK"] as const;
+export const SIGN_IN_METHODS = ["PASSWORD", "LINK", "PASSKEY"] as const;
+
+/**
+ * What is missing before a session works: the second factor of the user (SECOND_FACTOR), or that the
+ * user sets one up (ENROLMENT).
+ */
+export const SIGN_IN_STEPS = ["SECOND_FACTOR", "ENROLMENT"] as const;
 
 /** Sessions of signed-in users. Only the SHA-256 digest of the cookie's value is stored. */
 export const userSessions = sqliteTable(
@@ -71,6 +79,8 @@ export const userSessions = sqliteTable(
       .notNull()
       .references(() => users.seq),
     signedInBy: text("signed_in_by", { enum: SIGN_IN_METHODS }).notNull(),
+    /** Null once the user is signed in. Until then the session admits to nothing but this step. */
+    step: text("step", { enum: SIGN_IN_STEPS }),
     createdAt: integer("created_at").notNull(),
     /** Time of the last request, stored every 30 seconds. */
     lastSeenAt: integer("last_seen_at").notNull(),
@@ -85,6 +95,61 @@ export const userSessions = sqliteTable(
     index("user_sessions_user").on(table.userSeq, table.seq),
     index("user_sessions_idle").on(table.lastSeenAt),
   ],
+);
+
+/** The authenticator app of a user: a secret from which both sides derive codes (RFC 6238). */
+export const totpSecrets = sqliteTable("totp_secrets", {
+  seq: integer("seq").primaryKey({ autoIncrement: true }),
+  userSeq: integer("user_seq")
+    .notNull()
+    .unique()
+    .references(() => users.seq),
+  /** 20 random bytes, encrypted with a key of the installation. */
+  secret: blob("secret", { mode: "buffer" }).notNull(),
+  /** When a code proved that the app has the secret; null before, when it protects nothing yet. */
+  confirmedAt: integer("confirmed_at"),
+  /** The time step of the last accepted code. A code of this or an earlier step is refused. */
+  lastStep: integer("last_step").notNull().default(0),
+  createdAt: integer("created_at").notNull(),
+});
+
+/** Codes that each replace the second factor once. Only their SHA-256 digests are stored. */
+export const recoveryCodes = sqliteTable(
+  "recovery_codes",
+  {
+    seq: integer("seq").primaryKey({ autoIncrement: true }),
+    userSeq: integer("user_seq")
+      .notNull()
+      .references(() => users.seq),
+    digest: text("digest").notNull(),
+    /** Null while the code works. */
+    usedAt: integer("used_at"),
+  },
+  (table) => [uniqueIndex("recovery_codes_user").on(table.userSeq, table.digest)],
+);
+
+/** Passkeys: the public keys of credentials of the Web Authentication API. */
+export const passkeys = sqliteTable(
+  "passkeys",
+  {
+    seq: integer("seq").primaryKey({ autoIncrement: true }),
+    id: text("id").notNull().unique(),
+    userSeq: integer("user_seq")
+      .notNull()
+      .references(() => users.seq),
+    /** The id that the authenticator chose, in base64url. */
+    credentialId: text("credential_id").notNull().unique(),
+    /** SubjectPublicKeyInfo in DER (RFC 5280 §4.1). */
+    publicKey: blob("public_key", { mode: "buffer" }).notNull(),
+    /** Signatures that the authenticator has counted; 0 if it counts none. */
+    counter: integer("counter").notNull(),
+    /** JSON array of the ways to reach it, such as `usb`. */
+    transports: text("transports").notNull(),
+    name: text("name").notNull(),
+    createdAt: integer("created_at").notNull(),
+    lastUsedAt: integer("last_used_at"),
+  },
+  (table) => [index("passkeys_user").on(table.userSeq, table.seq)],
 );
 
 /**
@@ -146,8 +211,12 @@ export const audit = sqliteTable(
     actorId: text("actor_id"),
     /** Address of the user, name of the key, or name of the command at that time. */
     actorLabel: text("actor_label").notNull(),
+    /** Name of the user at that time; null for keys, commands and entries of earlier versions. */
+    actorName: text("actor_name"),
     /** Null if the change belongs to no project. */
     projectSeq: integer("project_seq").references(() => projects.seq),
+    /** Name of the project at that time; null without one, and in entries of earlier versions. */
+    projectName: text("project_name"),
     /** Such as `contact.update`. */
     action: text("action").notNull(),
     objectType: text("object_type").notNull(),

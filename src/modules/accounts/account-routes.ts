@@ -1,5 +1,6 @@
 /**
- * POST   /app/api/confirm               enter the password again, for actions that need it
+ * POST   /app/api/confirm               enter the password again, or use a passkey, for actions that need it
+ * POST   /app/api/confirm/options       a challenge for the passkey
  * GET    /app/api/account               the user of the session, with the preferences
  * PATCH  /app/api/account               change the name or the preferences
  * POST   /app/api/account/password      set a new password; ends all other sessions
@@ -16,12 +17,14 @@ import type { Writer } from "../../db/writer.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import { undocumented } from "../../http/documented.ts";
 import { envelope, IdParams } from "../../http/envelope.ts";
+import { fieldError, REQUIRED } from "../../lib/errors.ts";
 import type { AccountChanges } from "./account-changes.ts";
 import { AccountInput, ConfirmInput, PasswordInput, UserInput } from "./model.ts";
 import type { NewPasswords } from "./new-passwords.ts";
 import { presentAccount, presentSession } from "./present.ts";
 import type { AccountRequests } from "./requests.ts";
 import type { Accounts } from "./service.ts";
+import type { SecondStep } from "./second-step.ts";
 import type { SignIn } from "./sign-in.ts";
 
 const hidden = { detail: undocumented("USER", "SESSION") };
@@ -33,9 +36,10 @@ export function accountRoutes(deps: {
   requests: AccountRequests;
   signIn: SignIn;
   newPasswords: NewPasswords;
+  secondStep: SecondStep;
   writer: Pick<Writer, "write">;
 }) {
-  const { accounts, changes, requests, signIn, newPasswords, writer } = deps;
+  const { accounts, changes, requests, signIn, newPasswords, secondStep, writer } = deps;
 
   return new Elysia({ name: "account-routes", prefix: "/app/api" })
     .use(requests.signedIn)
@@ -43,11 +47,15 @@ export function accountRoutes(deps: {
     .post(
       "/confirm",
       async ({ session, body, client }) => {
-        await signIn.confirm(session, body, client);
+        const { password, passkey } = body;
+        if (passkey !== undefined) await secondStep.confirm(session, passkey, client);
+        else if (password === undefined) throw fieldError("password", "required", REQUIRED);
+        else await signIn.confirm(session, { password }, client);
         return status(204, undefined);
       },
       { ...hidden, body: limited(ConfirmInput, BODY_LIMITS.settings) },
     )
+    .post("/confirm/options", ({ session }) => envelope(secondStep.confirmOptions(session)), hidden)
     .patch(
       "/account",
       async ({ session, body, client }) => {

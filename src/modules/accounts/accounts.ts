@@ -20,6 +20,9 @@ import { createNewPasswords } from "./new-passwords.ts";
 import { createPasswords } from "./passwords.ts";
 import { createAccountRequests } from "./requests.ts";
 import { signInRoutes } from "./routes.ts";
+import { factorRoutes, secondStepRoutes } from "./factor-routes.ts";
+import { shiftTotpSteps } from "./second-factors.ts";
+import { createSecondStep } from "./second-step.ts";
 import { createSignIn } from "./sign-in.ts";
 import { auditRoutes, teamRoutes } from "./team-routes.ts";
 import { createState } from "./state.ts";
@@ -56,13 +59,15 @@ function createAccountModule(app: App): Module {
   const requests = createAccountRequests({
     accounts,
     cookies: createSessionCookies({ url, trustedProxies }),
+    challengeCookies: createSessionCookies({ url, trustedProxies, name: "mailstead-challenge" }),
     readClientAddress: clientAddressReader({ trusted: trustedProxies, log: deps.log }),
     readJson: bodiesOf(app).readJson,
     localAccess: deps.localAccess,
     url,
   });
   const changes = createAccountChanges(deps);
-  const shared = { ...deps, requests, signIn, newPasswords, changes };
+  const secondStep = createSecondStep({ app, accounts, limits, signIn, writer });
+  const shared = { ...deps, requests, signIn, newPasswords, changes, secondStep };
   const sender = createMailSender({ ...deps, mails, signerOf: signerOfDomain });
   const flush = () => sessions.flushUses(writer);
 
@@ -93,6 +98,8 @@ function createAccountModule(app: App): Module {
         accept: createAcceptance({ ...deps, passwords }),
         listProjectSeqs: () => listProjects(app).map(({ seq }) => seq),
       }),
+      ...secondStepRoutes(shared),
+      ...factorRoutes(shared),
       accountRoutes(shared),
       userRoutes(shared),
       teamRoutes(deps),
@@ -104,7 +111,7 @@ function createAccountModule(app: App): Module {
       { name: "accounts purge", pattern: "23 7 * * * *", run: purge },
     ],
     dueTimes: [mails.shift],
-    lifetimes: [sessions.shift, tokens.shift],
+    lifetimes: [sessions.shift, tokens.shift, (byMs) => shiftTotpSteps(app, byMs)],
     stop: sender.stop,
     flush,
   };

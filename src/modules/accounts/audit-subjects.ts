@@ -78,6 +78,7 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
     SELECT ${MAIL}, preheader, format, type,
            (SELECT l.name FROM layouts l WHERE l.seq = layout_seq) AS layout
     FROM templates WHERE ${IN_PROJECT}`),
+  passkey: subject("SELECT name AS label, name FROM passkeys WHERE id = +?2"),
   "report-mailbox": subject(`
     SELECT name AS label, name, protocol, host, username, folder
     FROM report_mailboxes WHERE ${IN_PROJECT}`),

@@ -3,6 +3,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { BareAddress } from "../../http/formats.ts";
 import { Input } from "../../http/validation.ts";
+import { PasskeyAnswer } from "./factor-model.ts";
 import { LONGEST_PASSWORD } from "./passwords.ts";
 
 const LONGEST_NAME = 100;
@@ -23,7 +24,10 @@ export const SetupInput = Input({
 });
 export const LoginInput = Input({ email: AnyAddress, password: Password });
 export const TokenInput = Input({ token: Token });
-export const ConfirmInput = Input({ password: Password });
+export const ConfirmInput = Input({
+  password: Type.Optional(Password),
+  passkey: Type.Optional(PasskeyAnswer),
+});
 export const ResetInput = Input({ token: Token, password: Password });
 export const ResetRequestInput = Input({ email: AnyAddress });
 export const AcceptInput = Input({

@@ -14,7 +14,8 @@ import type { createSessionCookies } from "../../http/session-cookie.ts";
 import { sha256 } from "../../lib/crypto.ts";
 import { AppError } from "../../lib/errors.ts";
 import type { Accounts } from "./service.ts";
-import { type Client, COOKIE_SECONDS, type KnownSession } from "./sessions.ts";
+import type { EnrollingSession } from "./second-step.ts";
+import { type Client, COOKIE_SECONDS, type KnownSession, type PendingSession } from "./sessions.ts";
 import { notSignedIn, type SignedIn } from "./sign-in.ts";
 
 /** The part of Elysia's context that this file needs. */
@@ -27,8 +28,10 @@ type Incoming = {
 };
 
 type RequestDeps = {
-  accounts: Pick<Accounts, "findSession">;
+  accounts: Pick<Accounts, "findSession" | "findPending">;
   cookies: ReturnType<typeof createSessionCookies>;
+  /** The cookie to which a challenge is bound before the sign-in. */
+  challengeCookies: ReturnType<typeof createSessionCookies>;
   readClientAddress: ReturnType<typeof clientAddressReader>;
   readJson: ReadJson;
   url: string;
@@ -42,7 +45,8 @@ const HOLDER = { projectSeq: 0, isPublic: true };
 export type AccountRequests = ReturnType<typeof createAccountRequests>;
 
 export function createAccountRequests(deps: RequestDeps) {
-  const { accounts, cookies, readClientAddress, readJson, url, localAccess } = deps;
+  const { accounts, cookies, challengeCookies, readClientAddress, readJson, url, localAccess } =
+    deps;
 
   function refuseForeign({ request, server }: Incoming): void {
     // Throws for a name of another site that leads to this machine (DNS rebinding).
@@ -53,6 +57,24 @@ export function createAccountRequests(deps: RequestDeps) {
   function sessionOf({ request, server }: Incoming): KnownSession | null {
     const cookie = cookies.read(request, peerOf({ request, server }));
     return cookie === null ? null : accounts.findSession(sha256(cookie));
+  }
+
+  function pendingOf({ request, server }: Incoming): PendingSession | null {
+    const cookie = cookies.read(request, peerOf({ request, server }));
+    return cookie === null ? null : accounts.findPending(sha256(cookie));
+  }
+
+  function requirePending(incoming: Incoming): PendingSession {
+    const pending = pendingOf(incoming);
+    if (pending?.step !== "SECOND_FACTOR") throw notSignedIn();
+    return pending;
+  }
+
+  /** Also a user who may do nothing else before. */
+  function requireEnrolling(incoming: Incoming): EnrollingSession {
+    const pending = pendingOf(incoming);
+    if (pending?.step === "ENROLMENT") return { ...pending, isPending: true };
+    return { ...requireSession(incoming), isPending: false };
   }
 
   function requireSession(incoming: Incoming): KnownSession {
@@ -73,10 +95,20 @@ export function createAccountRequests(deps: RequestDeps) {
     const client: Client = {
       address: readClientAddress({ peer, forwardedFor: request.headers.get("x-forwarded-for") }),
       userAgent: request.headers.get("user-agent") ?? "",
-      earlierSession: sessionOf(incoming)?.sessionSeq ?? null,
+      earlierSession: (sessionOf(incoming) ?? pendingOf(incoming))?.sessionSeq ?? null,
     };
     return {
       client,
+      /** The session that waits for a step of its user; null if there is none. */
+      pending: pendingOf(incoming),
+      /** The digest of the cookie to which challenges of this browser are bound; null without one. */
+      readChallengeCookie(): string | null {
+        const cookie = challengeCookies.read(request, peer);
+        return cookie === null ? null : sha256(cookie);
+      },
+      setChallengeCookie(value: string, maxAgeSeconds: number): void {
+        set.headers["set-cookie"] = challengeCookies.set(request, peer, value, maxAgeSeconds);
+      },
       /** Stores the session in the browser, in place of an earlier one. */
       setCookie(signedIn: SignedIn): void {
         set.headers["set-cookie"] = cookies.set(request, peer, signedIn.cookie, COOKIE_SECONDS);
@@ -109,6 +141,10 @@ export function createAccountRequests(deps: RequestDeps) {
     open: plugin("account-open", sessionOf),
     /** For routes of users who are signed in; others get 401. */
     signedIn: plugin("account-signed-in", requireSession),
+    /** For the second step of a sign-in. */
+    pending: plugin("account-pending", requirePending),
+    /** For the set-up of a second factor. */
+    enrolling: plugin("account-enrolling", requireEnrolling),
     /** For routes of owners; other users get 403. */
     owner: plugin("account-owner", requireOwner),
   };

@@ -31,6 +31,7 @@ import type { AccountRequests } from "./requests.ts";
 import type { ResetRequests } from "./reset-requests.ts";
 import type { Accounts } from "./service.ts";
 import type { SignIn } from "./sign-in.ts";
+import { presentSignedIn } from "./present.ts";
 import type { ReadState } from "./state.ts";
 
 const hidden = { detail: undocumented("ANYONE", "SESSION") };
@@ -51,13 +52,13 @@ export function signInRoutes(deps: {
 
   return new Elysia({ name: "sign-in-routes", prefix: "/app/api" })
     .use(requests.open)
-    .get("/state", ({ session }) => envelope(readState(session)), hidden)
+    .get("/state", ({ session, pending }) => envelope(readState(session, pending)), hidden)
     .post(
       "/setup",
       async ({ body, client, setCookie }) => {
         const signedIn = await signIn.setUp(body, client);
         setCookie(signedIn);
-        return envelope({ user: { id: signedIn.user.id } });
+        return envelope(presentSignedIn(signedIn));
       },
       { ...hidden, body: limited(SetupInput, BODY_LIMITS.settings) },
     )
@@ -66,15 +67,15 @@ export function signInRoutes(deps: {
       async ({ body, client, setCookie }) => {
         const signedIn = await signIn.login(body, client);
         setCookie(signedIn);
-        return envelope({ user: { id: signedIn.user.id } });
+        return envelope(presentSignedIn(signedIn));
       },
       { ...hidden, body: limited(LoginInput, BODY_LIMITS.settings) },
     )
     .post(
       "/logout",
-      async ({ session, clearCookie }) => {
-        if (session !== null)
-          await writer.write(() => accounts.sessions.endOne(session.sessionSeq));
+      async ({ session, pending, clearCookie }) => {
+        const ended = session ?? pending;
+        if (ended !== null) await writer.write(() => accounts.sessions.endOne(ended.sessionSeq));
         clearCookie();
         return status(204, undefined);
       },
@@ -85,7 +86,7 @@ export function signInRoutes(deps: {
       async ({ body, client, setCookie }) => {
         const signedIn = await signIn.link(body, client);
         setCookie(signedIn);
-        return envelope({ user: { id: signedIn.user.id } });
+        return envelope(presentSignedIn(signedIn));
       },
       { ...hidden, body: limited(TokenInput, BODY_LIMITS.settings) },
     )
@@ -115,7 +116,7 @@ export function signInRoutes(deps: {
       async ({ body, client, setCookie }) => {
         const signedIn = await newPasswords.reset(body, client);
         setCookie(signedIn);
-        return envelope({ user: { id: signedIn.user.id } });
+        return envelope(presentSignedIn(signedIn));
       },
       { ...hidden, body: limited(ResetInput, BODY_LIMITS.settings) },
     );

@@ -13,19 +13,29 @@ import type { Change } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { deriveKey } from "../../lib/crypto.ts";
 import { perApp } from "../../lib/per-app.ts";
-import { createAudit } from "./audit.ts";
+import { type AuditEntry, createAudit } from "./audit.ts";
 import { createAccountMails, type FindSender } from "./account-mails.ts";
 import { createInvitations } from "./invitations.ts";
 import { findSenderOf } from "./mail-sender-address.ts";
 import { createMemberships } from "./members.ts";
-import { createUserSessions } from "./sessions.ts";
+import {
+  factorsOf,
+  isRequired,
+  resetSecondFactor,
+  type SecondFactorPolicy,
+} from "./second-factors.ts";
+import { createUserSessions, type SessionRow } from "./sessions.ts";
 import { createTokens } from "./tokens.ts";
 import { createUsers, type UserRow } from "./users.ts";
 
 export type Accounts = ReturnType<typeof createAccounts>;
 
 export const accountService = perApp((app: App) =>
-  createAccounts({ ...app, findSender: findSenderOf(app) }),
+  createAccounts({
+    ...app,
+    findSender: findSenderOf(app),
+    secondFactorPolicy: app.config.requireSecondFactor,
+  }),
 );
 
 export function createAccounts(deps: {
@@ -36,6 +46,7 @@ export function createAccounts(deps: {
   /** The public base of links. */
   url: string;
   findSender: FindSender;
+  secondFactorPolicy: SecondFactorPolicy;
 }) {
   const users = createUsers(deps);
   const sessions = createUserSessions(deps);
@@ -71,13 +82,14 @@ export function createAccounts(deps: {
 
     /**
      * Part of a change: the owner of the address, or the operator, takes an account over whose
-     * address was not proven. Its password, sessions and links end, because an admin may know them.
-     * Other accounts stay unchanged.
+     * address was not proven. Its password, second factor, sessions and links end, because an admin
+     * may have them. Other accounts stay unchanged.
      */
     prove(user: UserRow): UserRow {
       if (user.unprovenProjectSeq === null) return user;
       sessions.endOthers(user.seq, null);
       tokens.withdrawOfUser(user.seq);
+      resetSecondFactor(deps, user.seq);
       const taken = { passwordDigest: null, preferences: "{}", unprovenProjectSeq: null };
       return users.set(user.seq, taken)();
     },
@@ -94,10 +106,37 @@ export function createAccounts(deps: {
       return users.setDisabled(user, isDisabled)();
     },
 
+    /**
+     * Part of a change: the user has no second factor any more, such as after the loss of a phone,
+     * which may have a session. False if there was none.
+     */
+    resetFactors(user: UserRow): boolean {
+      const { isOn } = factorsOf(deps, user.seq);
+      resetSecondFactor(deps, user.seq);
+      sessions.endOthers(user.seq, null);
+      return isOn;
+    },
+
+    /** What a user has to do after the password or a link; null if nothing. */
+    stepFor(user: UserRow): SessionRow["step"] {
+      if (factorsOf(deps, user.seq).isOn) return "SECOND_FACTOR";
+      return isRequired(deps.secondFactorPolicy, user) ? "ENROLMENT" : null;
+    },
+
     /** Finds a session that has not ended by the SHA-256 digest of its cookie. */
     findSession: sessions.findByDigest,
+    /** Finds a session whose user has still to give the second factor. */
+    findPending: sessions.findPending,
+    secondFactorPolicy: deps.secondFactorPolicy,
     /** Part of a change: adds an entry to the audit log. */
     record: audit.record,
+    /** Part of a change: runs it, and adds its entry with the old and new values. */
+    recordChange<T>(entry: Omit<AuditEntry, "before">, run: () => T): T {
+      const before = audit.read(entry);
+      const result = run();
+      audit.record({ ...entry, before });
+      return result;
+    },
     /** Part of a change, before it: the object that it changes, for `before` of its entry. */
     readAudited: audit.read,
   };

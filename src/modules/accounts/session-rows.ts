@@ -1,12 +1,14 @@
 /** The ends of sessions, and the times from which their lifetimes count. */
 
-import { and, eq, ne } from "drizzle-orm";
+import { and, eq, isNotNull, lt, ne } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { userSessions } from "../../db/schema/accounts.ts";
 import type { Clock } from "../../lib/clock.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 export const LONGEST_IDLE_MS = 14 * DAY_MS;
+/** Time in which a user must give the second factor, or set one up, after the password. */
+export const PENDING_MS = 15 * 60_000;
 
 export function createSessionRows({ db, clock }: { db: Db; clock: Pick<Clock, "now"> }) {
   return {
@@ -37,8 +39,19 @@ export function createSessionRows({ db, clock }: { db: Db; clock: Pick<Clock, "n
         .run();
     },
 
+    /** Part of a change: ends a session that waits for a step. False if it has ended already. */
+    endPending(seq: number): boolean {
+      const match = and(eq(userSessions.seq, seq), isNotNull(userSessions.step));
+      return db.delete(userSessions).where(match).returning().all().length > 0;
+    },
+
     /** Part of a change: removes sessions that have ended because they were not used for too long. */
     purge(): void {
+      db.delete(userSessions)
+        .where(
+          and(isNotNull(userSessions.step), lt(userSessions.lastSeenAt, clock.now() - PENDING_MS)),
+        )
+        .run();
       db.sqlite
         .query("DELETE FROM user_sessions WHERE last_seen_at < +?")
         .run(clock.now() - LONGEST_IDLE_MS);

@@ -1,10 +1,11 @@
 /**
  * Sessions of signed-in users. The cookie holds 43 characters of base 62 (256 bits of entropy), and
  * only their SHA-256 digest is stored. A session ends after 14 days without a request, after 90 days
- * in any case, when the user signs out, and when the user is disabled.
+ * in any case, when the user signs out, and when the user is disabled. A session whose user has not
+ * given the second factor yet is not found as one: it is pending, and ends after 15 minutes.
  */
 
-import { desc, eq } from "drizzle-orm";
+import { and, desc, eq, isNull } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { type MemberRole, userSessions } from "../../db/schema/accounts.ts";
 import type { Change, Writer } from "../../db/writer.ts";
@@ -13,7 +14,7 @@ import type { SessionUser } from "../../http/session-access.ts";
 import { randomBase62, sha256 } from "../../lib/crypto.ts";
 import { newId } from "../../lib/id.ts";
 import { cachePerIteration } from "../../lib/iteration-cache.ts";
-import { createSessionRows, LONGEST_IDLE_MS } from "./session-rows.ts";
+import { createSessionRows, LONGEST_IDLE_MS, PENDING_MS } from "./session-rows.ts";
 
 export type SessionRow = typeof userSessions.$inferSelect;
 
@@ -31,12 +32,18 @@ export type KnownSession = {
   roleOf: (projectSeq: number) => AccountRole | null;
 };
 
+/** A session whose user has still to take a step before it works. */
+export type PendingSession = Pick<KnownSession, "user" | "sessionSeq" | "signedInBy"> & {
+  step: NonNullable<SessionRow["step"]>;
+};
+
 type FoundSession = {
   sessionSeq: number;
   createdAt: number;
   lastSeenAt: number;
   confirmedAt: number;
   signedInBy: SessionRow["signedInBy"];
+  step: SessionRow["step"];
   seq: number;
   id: string;
   email: string;
@@ -64,7 +71,8 @@ export type Client = {
   /** The session that the browser had before; a new one replaces it. */
   earlierSession: number | null;
 };
-type NewSession = { userSeq: number; signedInBy: SessionRow["signedInBy"]; client: Client };
+type NewSession = Pick<SessionRow, "userSeq" | "signedInBy"> &
+  Partial<Pick<SessionRow, "step">> & { client: Client };
 
 export function createUserSessions({ db, clock }: { db: Db; clock: Pick<Clock, "now"> }) {
   /** Time of the last request by session, until `flushUses` stores it. */
@@ -72,7 +80,7 @@ export function createUserSessions({ db, clock }: { db: Db; clock: Pick<Clock, "
   // Runs for every request; prepared, because the query builder takes ten times as long.
   const findByDigest = db.sqlite.prepare<FoundSession, [string]>(`
     SELECT s.seq AS sessionSeq, s.created_at AS createdAt, s.last_seen_at AS lastSeenAt,
-           s.confirmed_at AS confirmedAt, s.signed_in_by AS signedInBy,
+           s.confirmed_at AS confirmedAt, s.signed_in_by AS signedInBy, s.step,
            u.seq, u.id, u.email, u.name, u.is_owner AS isOwner,
            u.unproven_project_seq AS unprovenProjectSeq,
            u.disabled_at AS disabledAt, u.password_digest IS NOT NULL AS hasPassword
@@ -82,7 +90,7 @@ export function createUserSessions({ db, clock }: { db: Db; clock: Pick<Clock, "
     "SELECT role FROM memberships WHERE user_seq = +? AND project_seq = +?",
   );
   const findLastSeen = db.sqlite.prepare<{ at: number | null }, [number]>(
-    "SELECT max(last_seen_at) AS at FROM user_sessions WHERE user_seq = +?",
+    "SELECT max(last_seen_at) AS at FROM user_sessions WHERE user_seq = +? AND step IS NULL",
   );
   const findRow = cachePerIteration((digest) => findByDigest.get(digest));
 
@@ -101,13 +109,14 @@ export function createUserSessions({ db, clock }: { db: Db; clock: Pick<Clock, "
      */
     findByDigest(digest: string, { isUse = true } = {}): KnownSession | null {
       const row = findRow(digest);
-      if (row === null || row.disabledAt !== null) return null;
-      const { sessionSeq, signedInBy, seq, id, email, name, unprovenProjectSeq } = row;
+      if (row === null || row.disabledAt !== null || row.step !== null) return null;
+      const { sessionSeq, signedInBy, seq, unprovenProjectSeq } = row;
       if (isOver({ ...row, seq: sessionSeq })) return null;
       if (isUse) uses.set(sessionSeq, clock.now());
-      const isOwner = row.isOwner === 1 && unprovenProjectSeq === null;
+      const user = userIn(row);
+      const { isOwner } = user;
       return {
-        user: { seq, id, email, name, isOwner, unprovenProjectSeq },
+        user,
         sessionSeq,
         // A user without a password has nothing to confirm with.
         confirmedAt: row.hasPassword === 1 ? row.confirmedAt : clock.now(),
@@ -121,11 +130,25 @@ export function createUserSessions({ db, clock }: { db: Db; clock: Pick<Clock, "
       };
     },
 
+    /** Finds a session that waits for a step of its user. */
+    findPending(digest: string): PendingSession | null {
+      const row = findRow(digest);
+      if (row === null || row.disabledAt !== null || row.step === null) return null;
+      if (clock.now() - row.createdAt >= PENDING_MS) return null;
+      const { sessionSeq, signedInBy, step } = row;
+      return { user: userIn(row), sessionSeq, signedInBy, step };
+    },
+
     /** The time of the user's last request; null if there is no session. */
     lastSeenAt: (userSeq: number): number | null => findLastSeen.get(userSeq)?.at ?? null,
 
     /** Creates a session. The text for the cookie is only in the result and is not stored. */
-    create({ userSeq, signedInBy, client }: NewSession): Change<{ row: SessionRow; text: string }> {
+    create({
+      userSeq,
+      signedInBy,
+      step,
+      client,
+    }: NewSession): Change<{ row: SessionRow; text: string }> {
       return () => {
         const now = clock.now();
         const text = randomBase62(RANDOM_CHARACTERS);
@@ -136,6 +159,7 @@ export function createUserSessions({ db, clock }: { db: Db; clock: Pick<Clock, "
             digest: sha256(text),
             userSeq,
             signedInBy,
+            step,
             createdAt: now,
             lastSeenAt: now,
             confirmedAt: now,
@@ -153,7 +177,7 @@ export function createUserSessions({ db, clock }: { db: Db; clock: Pick<Clock, "
       return db
         .select()
         .from(userSessions)
-        .where(eq(userSessions.userSeq, userSeq))
+        .where(and(eq(userSessions.userSeq, userSeq), isNull(userSessions.step)))
         .orderBy(desc(userSessions.seq))
         .all()
         .filter((row) => !isOver(row))
@@ -172,4 +196,10 @@ export function createUserSessions({ db, clock }: { db: Db; clock: Pick<Clock, "
       });
     },
   };
+}
+
+/** An owner whose address is not proven is none yet. */
+function userIn({ seq, id, email, name, unprovenProjectSeq, ...row }: FoundSession): SessionUser {
+  const isOwner = row.isOwner === 1 && unprovenProjectSeq === null;
+  return { seq, id, email, name, isOwner, unprovenProjectSeq };
 }

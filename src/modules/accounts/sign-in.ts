@@ -9,11 +9,12 @@ import { storedAddress } from "../../protocols/mime/address.ts";
 import type { AttemptLimits } from "./attempt-limits.ts";
 import { type Passwords, requireGoodPassword } from "./passwords.ts";
 import type { Accounts } from "./service.ts";
-import type { Client, KnownSession } from "./sessions.ts";
+import type { Client, KnownSession, SessionRow } from "./sessions.ts";
 import type { UserRow } from "./users.ts";
 
-/** A user who has signed in, with the value of the cookie. */
-export type SignedIn = { user: UserRow; cookie: string };
+/** A user with the value of the cookie, and the step without which the session does not work. */
+export type SignedIn = { user: UserRow; cookie: string; step: SessionRow["step"] };
+type SessionParts = Pick<Accounts, "sessions" | "users" | "record" | "stepFor">;
 export type SignIn = ReturnType<typeof createSignIn>;
 
 type SignInDeps = {
@@ -23,14 +24,32 @@ type SignInDeps = {
   writer: Pick<Writer, "write">;
 };
 
-/** Part of a change: creates a session and its entry in the audit log. */
+/**
+ * Part of a change: creates the session of a user who has proven one factor. It is pending if the user
+ * has a second factor, or must set one up; otherwise the user is signed in.
+ */
 export function beginSession(
-  { sessions, record }: Pick<Accounts, "sessions" | "record">,
+  accounts: SessionParts,
   user: UserRow,
   { signedInBy, client }: { signedInBy: "PASSWORD" | "LINK"; client: Client },
 ): SignedIn {
+  const step = accounts.stepFor(user);
+  if (step === null) return startSession(accounts, user, { signedInBy, client });
+  const { sessions } = accounts;
   if (client.earlierSession !== null) sessions.endOne(client.earlierSession);
-  const { row, text } = sessions.create({ userSeq: user.seq, signedInBy, client })();
+  const { text } = sessions.create({ userSeq: user.seq, signedInBy, step, client })();
+  return { user, cookie: text, step };
+}
+
+/** Part of a change: creates the session of a user who has proven all factors, with its audit entry. */
+export function startSession(
+  { sessions, users, record }: SessionParts,
+  user: UserRow,
+  { signedInBy, client }: { signedInBy: SessionRow["signedInBy"]; client: Client },
+): SignedIn {
+  if (client.earlierSession !== null) sessions.endOne(client.earlierSession);
+  const { row, text } = sessions.create({ userSeq: user.seq, signedInBy, step: null, client })();
+  users.set(user.seq, { lastSignInAt: row.createdAt })();
   record({
     actor: actorOf(user),
     projectSeq: null,
@@ -39,7 +58,7 @@ export function beginSession(
     objectId: row.id,
     address: client.address,
   });
-  return { user, cookie: text };
+  return { user, cookie: text, step: null };
 }
 
 /** The user as the one who made a change. */

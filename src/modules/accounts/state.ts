@@ -6,7 +6,7 @@ import { VERSION } from "../../lib/version.ts";
 import { projectsOfUser } from "../projects.ts";
 import type { Accounts } from "./service.ts";
 import { describeRelay, type RelayText } from "../../protocols/smtp/known-relays.ts";
-import { CONFIRMATION_MS, type KnownSession } from "./sessions.ts";
+import { CONFIRMATION_MS, type KnownSession, type PendingSession } from "./sessions.ts";
 import type { App } from "../../core/app.ts";
 import { perApp } from "../../lib/per-app.ts";
 
@@ -39,8 +39,9 @@ export function createState(deps: { db: Db; accounts: Accounts; readFacts: () =>
     return session === null ? { ...facts, relay: null, receivesAs: null } : facts;
   }
 
-  return (session: KnownSession | null) => ({
+  return (session: KnownSession | null, pending: PendingSession | null) => ({
     needsOwner: !users.hasOwner(),
+    pending: pending === null ? null : presentPending(pending),
     user: session === null ? null : presentUser(session),
     projects:
       session === null
@@ -54,6 +55,11 @@ export function createState(deps: { db: Db; accounts: Accounts; readFacts: () =>
     version: VERSION,
     ...factsFor(session),
   });
+}
+
+/** The step that a sign-in waits for, and what the user can take it with. */
+function presentPending({ user, step }: PendingSession) {
+  return { email: user.email, name: user.name, step };
 }
 
 function presentUser({ user, confirmedAt }: KnownSession) {

@@ -19,7 +19,10 @@ export type UserRow = typeof users.$inferSelect;
 type NewUser = Pick<UserRow, "email" | "name" | "passwordDigest" | "isOwner"> &
   Partial<Pick<UserRow, "unprovenProjectSeq">>;
 type UserSettings = Partial<
-  Pick<UserRow, "name" | "preferences" | "passwordDigest" | "isOwner" | "unprovenProjectSeq">
+  Pick<
+    UserRow,
+    "name" | "preferences" | "passwordDigest" | "isOwner" | "unprovenProjectSeq" | "lastSignInAt"
+  >
 >;
 
 export function createUsers({ db, clock }: { db: Db; clock: Pick<Clock, "now"> }) {
