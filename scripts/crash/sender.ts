@@ -4,7 +4,9 @@ import { Type } from "@sinclair/typebox";
 import { parse } from "../bench/children.ts";
 import { SENDER } from "../bench/mail.ts";
 
-const SendResponse = Type.Object({ emails: Type.Array(Type.Object({ email: Type.String() })) });
+export const SendResponse = Type.Object({
+  emails: Type.Array(Type.Object({ email: Type.String() })),
+});
 
 const REQUEST_LIMIT_MS = 10_000;
 
