@@ -19,6 +19,7 @@ const Settings = Type.Object({
     hostname: Type.String(),
     addresses: Type.Array(Type.String()),
     relayHost: Type.Union([Type.String(), Type.Null()]),
+    fallbackHost: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   }),
 });
 

@@ -38,6 +38,7 @@ export const doctor: Command = {
     "plainHttp",
     "transport",
     "relayUrl",
+    "fallbackRelayUrl",
     "hostname",
     "dns",
     "directPort",

@@ -17,6 +17,7 @@ export const SETTING_SUBJECTS: readonly (readonly [
     [
       "transport",
       "relayUrl",
+      "fallbackRelayUrl",
       "requireVerifiedDomain",
       "sendRate",
       "dns",

@@ -39,6 +39,7 @@ export const LINK_SETTINGS = ["url", "host", "port"] as const satisfies SettingN
 export const RECORD_SETTINGS = [
   "transport",
   "relayUrl",
+  "fallbackRelayUrl",
   "hostname",
   "sourceAddresses",
 ] as const satisfies SettingName[];

@@ -29,6 +29,7 @@ export function readConfig(
       `--transport relay needs --relay-url (${SETTINGS.relayUrl.env}): ${SETTINGS.relayUrl.help}`,
     );
   }
+  requireFirstRelay(config);
   if (names === null || names.includes("tlsCert")) requireTlsSettings(config);
   return Object.freeze(config);
 
@@ -40,6 +41,16 @@ export function readConfig(
     const parsed = setting.parse(given.text);
     if ("value" in parsed) return parsed.value;
     throw new ConfigError(`${given.source}: expected ${parsed.accepted}`);
+  }
+}
+
+function requireFirstRelay({ transport, relayUrl, fallbackRelayUrl }: Config): void {
+  if (fallbackRelayUrl === null) return;
+  if (transport !== "relay") {
+    throw new ConfigError("--fallback-relay-url has an effect only with --transport relay");
+  }
+  if (relayUrl?.host === fallbackRelayUrl.host && relayUrl.port === fallbackRelayUrl.port) {
+    throw new ConfigError("--fallback-relay-url: expected another relay than that of --relay-url");
   }
 }
 

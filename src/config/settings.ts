@@ -196,6 +196,11 @@ const TABLE = {
     shownDefault: "none",
     help: `${kinds.RELAY_URL_FORM}, or none; sign=false if the relay signs mail by itself`,
   }),
+  fallbackRelayUrl: setting("fallback-relay-url", kinds.optional(kinds.relayUrl), {
+    fallback: () => null,
+    shownDefault: "none",
+    help: "Relay for mail while the first one (--relay-url) cannot be reached",
+  }),
   hostname: setting("hostname", kinds.hostName, {
     fallback: systemHostname,
     shownDefault: "the system's",

@@ -1,5 +1,6 @@
 /** The types of the doctor's checks and findings, and the text of a finding. */
 
+import type { Relay } from "../protocols/smtp/relay-url.ts";
 import type { Config } from "../config/settings.ts";
 import type { Dns } from "../protocols/dns/client.ts";
 import type { Domain } from "../modules/domains/model.ts";
@@ -53,7 +54,7 @@ export type World = {
   /** Unix permissions of a file in the data folder; null if the file does not exist. */
   modeOf: (path: string) => number | null;
   /** Opens and closes a session with the relay. */
-  tryRelay: () => Promise<RelayTrial>;
+  tryRelay: (relay: Relay) => Promise<RelayTrial>;
   /** Decrypts some stored DKIM keys; rejects with a suggestion if the secret is another one. */
   requireReadableKeys: () => Promise<void>;
   /** False if a server has used the database with another secret. */

@@ -9,6 +9,7 @@ import { freeBytes } from "../db/folder.ts";
 import { isPublicAddress } from "../lib/ip-addresses.ts";
 import { testRelay } from "../outbox/transports/relay-test.ts";
 import type { Dns } from "../protocols/dns/client.ts";
+import type { Relay } from "../protocols/smtp/relay-url.ts";
 import type { Greeting, RelayTrial, World } from "./check.ts";
 import { askTimeServer } from "./sntp.ts";
 
@@ -41,7 +42,7 @@ export function machineWorld(config: Config, dns: Dns): MachineWorld {
     freeBytes,
     modeOf: (file) => (existsSync(file) ? statSync(file).mode & 0o777 : null),
     readText: (file) => readFileSync(file, "utf8"),
-    tryRelay: () => tryRelay(config),
+    tryRelay: (relay) => tryRelay(relay, config),
     logBytes: (folder) =>
       statSync(join(folder, "mailstead.db-wal"), { throwIfNoEntry: false })?.size ?? null,
   };
@@ -106,11 +107,8 @@ async function clockAheadMs(dns: Dns): Promise<number | null> {
   return address === undefined ? null : askTimeServer(address, { timeoutMs: TIMEOUT_MS / 2 });
 }
 
-async function tryRelay({ relayUrl, hostname }: Config): Promise<RelayTrial> {
-  if (relayUrl === null) {
-    return { ok: false, reason: "--relay-url is not set", fix: "set it, for --transport relay" };
-  }
-  const { problem, conversation, isAuthenticated } = await testRelay({ relay: relayUrl, hostname });
+async function tryRelay(relay: Relay, { hostname }: Config): Promise<RelayTrial> {
+  const { problem, conversation, isAuthenticated } = await testRelay({ relay, hostname });
   if (problem !== null) return { ok: false, ...problem };
   return { ok: true, tls: conversation.tls?.version ?? null, isAuthenticated };
 }

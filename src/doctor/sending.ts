@@ -1,23 +1,35 @@
 /** Checks of sending: the transport, the relay, the DNS records of each domain, and the links. */
 
 import type { Domain } from "../modules/domains/model.ts";
+import type { Relay } from "../protocols/smtp/relay-url.ts";
 import { findKnownRelay, isSignedThere, whyUnsigned } from "../protocols/smtp/known-relays.ts";
 import { findingsOfBounceHost } from "./inbound.ts";
-import { type Check, fail, type Finding, type FindingPage, ok, warn } from "./check.ts";
+import { type Check, fail, type Finding, type FindingPage, ok, warn, type World } from "./check.ts";
 
 export const checkRelay: Check = async ({ config, tryRelay }) => {
-  const { transport, relayUrl } = config;
+  const { transport, relayUrl, fallbackRelayUrl } = config;
   if (transport !== "relay" || relayUrl === null) return [];
-  const what = `relay ${relayUrl.host}:${relayUrl.port}`;
-  const trial = await tryRelay();
+  const first = await examineRelay(relayUrl, { kind: "relay", flag: "--relay-url" }, tryRelay);
+  if (fallbackRelayUrl === null) return first;
+  const names = { kind: "fallback relay", flag: "--fallback-relay-url" };
+  return [...first, ...(await examineRelay(fallbackRelayUrl, names, tryRelay))];
+};
+
+async function examineRelay(
+  relay: Relay,
+  { kind, flag }: { kind: string; flag: string },
+  tryRelay: World["tryRelay"],
+): Promise<Finding[]> {
+  const what = `${kind} ${relay.host}:${relay.port}`;
+  const trial = await tryRelay(relay);
   if (!trial.ok) return [fail(what, trial.reason, trial.fix)];
   const login = trial.isAuthenticated ? "logged in" : "without a login";
   if (trial.tls === null) {
-    const fix = "remove tls=none from --relay-url unless the relay is on this machine";
+    const fix = `remove tls=none from ${flag} unless the relay is on this machine`;
     return [warn(what, `answers, ${login}, without TLS`, fix)];
   }
   return [ok(what, `answers, ${trial.tls}, ${login}`)];
-};
+}
 
 /** Reports the known facts about the relay: who signs, its limits, and how it reports bounces. */
 export const checkRelaySigning: Check = async ({ config }) => {

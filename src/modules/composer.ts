@@ -31,7 +31,7 @@ export const mailComposer = perApp((app: App): Composer => {
       trackingKey,
       log,
       templateCache: compiledTemplates(app),
-      signerOf: (projectSeq, domain) => signerOf(app, projectSeq, domain),
+      signerOf: (...of) => signerOf(app, ...of),
       bounceHostOf: (projectSeq, domain) => returnPathHost(app, projectSeq, domain),
       noteTooSlow: cost.noteTooSlow,
       isTooCostly: cost.isStopped,

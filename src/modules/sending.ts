@@ -8,8 +8,9 @@ import { mailInserted, mailQueued } from "../outbox/enqueue.ts";
 import { createLane } from "../outbox/lane/lane.ts";
 import { createLeaseQueue, type LeaseQueue } from "../outbox/lane/queue.ts";
 import { createLoader } from "../outbox/lane/rows.ts";
+import { COMMON_ROUTE } from "../outbox/outcome.ts";
 import { queueHold } from "../outbox/queue-hold.ts";
-import { idFieldOf } from "../outbox/id-field.ts";
+import { createIdFields, type IdFields } from "../outbox/id-field.ts";
 import { createRecordOutcome } from "../outbox/record.ts";
 import { makeReturnPath } from "../outbox/return-path.ts";
 import {
@@ -19,6 +20,7 @@ import {
   transportFor,
   transportOf,
 } from "../outbox/transports/create-transport.ts";
+import { storedRelays } from "../outbox/transports/stored-relays.ts";
 import { domainOf } from "../protocols/mime/address.ts";
 import { campaignHandlers } from "./campaigns/event-handlers.ts";
 import { campaignLifecycle } from "./campaigns/lifecycle.ts";
@@ -37,7 +39,11 @@ const replacement = perApp((): { isUnderWay: boolean } => ({ isUnderWay: false }
 
 /** While the queue is held or the transport is replaced, it leases no mail and none is due. */
 const leaseQueue = perApp((app: App): LeaseQueue => {
-  const queue = createLeaseQueue(app.db, (...mail) => transportOf(app).admit?.(...mail) ?? null);
+  const queue = createLeaseQueue(
+    app.db,
+    (...mail) => transportOf(app).admit?.(...mail) ?? null,
+    (projectSeq) => transportOf(app).routeOf?.(projectSeq) ?? COMMON_ROUTE,
+  );
   const isHeld = () => queueHold(app).isHeld() || replacement(app).isUnderWay;
   return {
     ...queue,
@@ -48,7 +54,7 @@ const leaseQueue = perApp((app: App): LeaseQueue => {
 
 export const mailLane = perApp((app: App) => {
   const { db, clock, log, writer, usage, random } = app;
-  const field = idField(app);
+  const fields = idFields(app);
   const lane = createLane({
     queue: leaseQueue(app),
     load: createLoader(db),
@@ -69,8 +75,8 @@ export const mailLane = perApp((app: App) => {
       transportOf(app).name === "capture" || isSenderVerified(app, projectSeq, domain),
     isCampaignSending: campaignLifecycle(app).isSending,
     returnPathOf: (mail) => returnPathOf(app, mail),
-    get addIdField() {
-      return field.add;
+    get idFields() {
+      return fields.current;
     },
     pageOf: ({ projectSeq, id }) => pageUrl(app, projectSeq, `emails/${id}`),
     get ratePerSecond() {
@@ -95,7 +101,10 @@ export const mailLane = perApp((app: App) => {
   return lane;
 });
 
-const idField = perApp(({ config }: App) => ({ add: idFieldOf(config) }));
+const idFields = perApp(({ config }: App) => ({ current: idFieldsFor(config) }));
+
+const idFieldsFor = ({ transport, relayUrl }: Config): IdFields =>
+  createIdFields(transport === "relay" ? relayUrl : null);
 
 /**
  * Sends the mail that is leased from now on as these settings say. Mails under way end at the old
@@ -109,7 +118,7 @@ export async function replaceSending(app: App, config: Config): Promise<void> {
     await lane.allGiven();
     replaceTransport(app, transportFor(app, config));
     app.config = config;
-    idField(app).add = idFieldOf(config);
+    idFields(app).current = idFieldsFor(config);
   } finally {
     replacement(app).isUnderWay = false;
     leaseQueue(app).wakeAll();
@@ -137,7 +146,14 @@ export const sendingModule = perApp((app: App): Module => {
     name: "sending",
     // A command in another process, such as `project enable`, cannot wake the lane.
     recurring: [
-      { name: "queue", pattern: "*/5 * * * * *", run: async () => lane.wake() },
+      {
+        name: "queue",
+        pattern: "*/5 * * * * *",
+        run: async () => {
+          storedRelays(app).refresh();
+          lane.wake();
+        },
+      },
       { name: "queue hold", pattern: "* * * * * *", run: () => queueHold(app).refresh() },
     ],
     wake: lane.wake,

@@ -3,22 +3,16 @@
  * (docs/relay-reports.md). It stands above the signatures, which do not cover it.
  */
 
-import type { Config } from "../config/settings.ts";
 import { allocateWithTailroom } from "../protocols/mime/tailroom.ts";
 import { findKnownRelay } from "../protocols/smtp/known-relays.ts";
-import type { Prepared } from "./compose/prepare.ts";
+import type { Relay } from "../protocols/smtp/relay-url.ts";
+import type { PreparedMessage } from "./lane/mail.ts";
 
-type PreparedMessage = Extract<Prepared, { kind: "prepared" }>;
+type AddIdField = (prepared: PreparedMessage, emailId: string) => PreparedMessage;
 
-export type AddIdField = (prepared: PreparedMessage, emailId: string) => PreparedMessage;
-
-/** Null if the configured relay wants no field, or if no mail goes to a relay. */
-export function idFieldOf({
-  transport,
-  relayUrl,
-}: Pick<Config, "transport" | "relayUrl">): AddIdField | null {
-  const relay = transport === "relay" && relayUrl !== null ? findKnownRelay(relayUrl.host) : null;
-  const field = relay?.idField ?? null;
+/** Null if the relay wants no field, or if the mail goes to none. */
+export function idFieldOf(relay: Relay | null): AddIdField | null {
+  const field = relay === null ? null : (findKnownRelay(relay.host)?.idField ?? null);
   if (field === null) return null;
   const sought = `\r\n${field.name.toLowerCase()}:`;
   return (prepared, emailId) => {
@@ -29,6 +23,23 @@ export function idFieldOf({
     message.set(line);
     message.set(prepared.message, line.byteLength);
     return { ...prepared, message };
+  };
+}
+
+export type IdFields = ReturnType<typeof createIdFields>;
+
+/** The fields of all relays; `common` is that of the relay of --relay-url. */
+export function createIdFields(relay: Relay | null) {
+  const fields = new WeakMap<Relay, AddIdField | null>();
+  return {
+    common: idFieldOf(relay),
+    of(other: Relay): AddIdField | null {
+      const known = fields.get(other);
+      if (known !== undefined) return known;
+      const field = idFieldOf(other);
+      fields.set(other, field);
+      return field;
+    },
   };
 }
 

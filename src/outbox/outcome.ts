@@ -9,6 +9,7 @@
  */
 
 import type { Conversation } from "../protocols/smtp/conversation.ts";
+import type { Relay } from "../protocols/smtp/relay-url.ts";
 import type { ReplyClass } from "../protocols/smtp/reply-classes.ts";
 import type { MailObject } from "../protocols/smtp/stream.ts";
 
@@ -56,6 +57,8 @@ export type Busy = {
   retryAfterMs: number;
   /** All mails of a wait list wait for the same slots; null if the whole capacity is in use. */
   waitList: string | null;
+  /** Set if all mail of a route waits (`Transport.routeOf`). */
+  route?: string;
   /** For people. */
   reason: string;
 };
@@ -114,6 +117,10 @@ export type Slot = {
   readonly waitList: string | null;
   /** A second wait list whose mails can use what this slot releases. */
   readonly secondWaitList?: string | null;
+  /** The relay by which the mail leaves, if it is another one than that of --relay-url. */
+  readonly relay?: Relay;
+  /** The route of the mail, if it has limits of its own (`Transport.routeOf`). */
+  readonly route?: string;
   /** Releases the slot; further calls do nothing. */
   release(): void;
 };
@@ -127,7 +134,18 @@ export type Outgoing<S extends Slot = Slot> = MailObject & {
   fail(error: unknown): void;
 };
 
-/** A route for outgoing mail. */
+/** The facts about a mail of the queue on which its slot depends. */
+export type AdmittedMail = {
+  seq: number;
+  projectSeq: number;
+  /** Attempts before this one. */
+  attempts: number;
+};
+
+/** The route of all projects that have none of their own. */
+export const COMMON_ROUTE = "";
+
+/** The way by which mail leaves. */
 export type Transport<S extends Slot = Slot> = {
   readonly name: "capture" | "relay" | "direct";
   /** Largest number of mails under way while none of them waits at a slow server. */
@@ -138,9 +156,17 @@ export type Transport<S extends Slot = Slot> = {
    * Returns a slot for one mail to this address, without I/O. An urgent mail may take the slot of a mail
    * that waits for the pace. If absent, mails need no slot.
    */
-  admit?(to: string, isUrgent: boolean): S | Busy;
-  /** Why no mail of a wait list is sent, without I/O over the network; null if mail is sent. */
-  holdOf?(waitList: string): Hold | null;
+  admit?(to: string, isUrgent: boolean, mail?: AdmittedMail): S | Busy;
+  /**
+   * The name of the route by which the mail of a project leaves. A route has limits of its own, so
+   * that others do not wait for it. If absent, there is one route.
+   */
+  routeOf?(projectSeq: number): string;
+  /**
+   * Why no mail of a wait list is sent, or no mail of a project that is in it, without I/O over the
+   * network; null if mail is sent.
+   */
+  holdOf?(waitList: string, projectSeq?: number): Hold | null;
   /** Sends a mail. Many may be started at once: they leave as fast as the pace and the sessions allow. */
   start(mail: Outgoing<S>): void;
   /** Ends the mails that have not begun, without an attempt. */

@@ -45,6 +45,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   migrations: "db/",
   mta_sts_policies: "outbox/",
   project_hours: "modules/stats/",
+  project_relays: "modules/delivery/",
   project_usage: "db/",
   projects: "modules/projects.ts",
   purge_marks: "db/",

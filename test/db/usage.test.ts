@@ -52,6 +52,7 @@ const NOT_METERED = [
   "migrations",
   "mta_sts_policies",
   "project_hours", // One row per project and hour.
+  "project_relays",
   "project_usage",
   "projects",
   "purge_marks",

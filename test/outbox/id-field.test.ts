@@ -15,7 +15,7 @@ function relayAt(host: string) {
 }
 
 function addTo(host: string, text = MESSAGE): string | null {
-  const add = idFieldOf({ transport: "relay", relayUrl: relayAt(host) });
+  const add = idFieldOf(relayAt(host));
   if (add === null) return null;
   const message = Buffer.from(text);
   const { message: changed } = add(
@@ -41,7 +41,7 @@ describe("is added above the message for", () => {
 
 test("is not added for other relays, nor without one", () => {
   expect(addTo("mail.example.com")).toBeNull();
-  expect(idFieldOf({ transport: "direct", relayUrl: null })).toBeNull();
+  expect(idFieldOf(null)).toBeNull();
 });
 
 test("is not added to a message of which the sender set the field", () => {
@@ -53,7 +53,7 @@ test("is not added to a message of which the sender set the field", () => {
 });
 
 test("leaves room behind the message, which the SMTP client uses", () => {
-  const add = idFieldOf({ transport: "relay", relayUrl: relayAt("smtp.resend.com") });
+  const add = idFieldOf(relayAt("smtp.resend.com"));
   const message = Buffer.from(MESSAGE);
   const changed = add?.({ kind: "prepared", subject: "s", message, hasTailroom: true }, ID);
   expect(changed?.hasTailroom).toBe(true);

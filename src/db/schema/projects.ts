@@ -1,4 +1,4 @@
-import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { blob, index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const TRACKING_MODES = ["ENABLED", "MARKETING_ONLY", "DISABLED"] as const;
 /** The scopes of secret keys (http/scopes.ts). An SMTP password has the scope SEND. */
@@ -21,6 +21,16 @@ export const projects = sqliteTable("projects", {
   fromAddress: text("from_address"),
   fromName: text("from_name"),
   createdAt: integer("created_at").notNull(),
+});
+
+/** The relays of the projects that have one of their own. */
+export const projectRelays = sqliteTable("project_relays", {
+  projectSeq: integer("project_seq")
+    .primaryKey()
+    .references(() => projects.seq),
+  /** The URL with its password, sealed (lib/crypto.ts). */
+  url: blob("url", { mode: "buffer" }).notNull(),
+  changedAt: integer("changed_at").notNull(),
 });
 
 /** Counters of what the data of each project takes (db/usage.ts). */

@@ -18,6 +18,8 @@ import { newId } from "../../lib/id.ts";
 import { cachePerIteration } from "../../lib/iteration-cache.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { bounceHostOf } from "../../outbox/return-path.ts";
+import { findProjectRelay, storedRelays } from "../../outbox/transports/stored-relays.ts";
+import { keepsMailFrom } from "../../protocols/smtp/known-relays.ts";
 import { insertKeys, makeKeys, type NewKey, readPublicKeys, replaceKeys } from "./keys.ts";
 import type { Domain } from "./model.ts";
 import type { OwnKey } from "./own-key.ts";
@@ -28,6 +30,7 @@ import {
   type Installation,
   installationOf,
   keepsReturnPath,
+  withRelay,
 } from "./records.ts";
 
 export type DomainRow = typeof domains.$inferSelect;
@@ -72,9 +75,15 @@ export function domainsOfProject({ db }: Stored, projectSeq: number): DomainRow[
   return db.select().from(domains).where(inProject).orderBy(desc(domains.seq)).all();
 }
 
-export function recordsOfDomain(store: DomainStore, { domain, seq }: DomainRow): ExpectedRecord[] {
+export function recordsOfDomain(
+  store: DomainStore,
+  { domain, seq, projectSeq }: DomainRow,
+): ExpectedRecord[] {
   const { installation = installationOf(store.config) } = store;
-  return expectedRecords(domain, readPublicKeys(store, seq), installation);
+  const relay = findProjectRelay(store, projectSeq);
+  const isOwn = relay !== null && relay !== "unreadable";
+  const facts = isOwn ? withRelay(installation, relay.host) : installation;
+  return expectedRecords(domain, readPublicKeys(store, seq), facts);
 }
 
 /** Returns the function that shows a domain as the API does. */
@@ -295,15 +304,21 @@ export function hasLostVerification(app: App, projectSeq: number, domain: string
 
 /** The host that receives bounces; null if its records are not in the DNS yet. */
 export function returnPathHost(app: App, projectSeq: number, domain: string): string | null {
-  if (!hasBounceHosts(app)) return null;
+  if (!hasBounceHosts(app, projectSeq)) return null;
   return senderDomain(app, projectSeq, domain).hasReturnPath ? bounceHostOf(domain) : null;
+}
+
+function hasBounceHosts(app: App, projectSeq: number): boolean {
+  const relay = storedRelays(app).find(projectSeq);
+  if (relay === null || relay === "unreadable") return hasCommonBounceHosts(app);
+  return app.config.inbound !== null && keepsMailFrom(relay.host);
 }
 
 /** By the settings, which may change while the server runs. */
 const bounceHostsBy = new WeakMap<App["config"], boolean>();
 
 /** Without it, a bounce that a relay sends back still finds the mailbox of the sender. */
-function hasBounceHosts({ config }: App): boolean {
+function hasCommonBounceHosts({ config }: App): boolean {
   const known = bounceHostsBy.get(config);
   if (known !== undefined) return known;
   const installation = installationOf(config);

@@ -15,6 +15,8 @@ import { perApp } from "../../lib/per-app.ts";
 import { isSignedByRelay } from "../../outbox/transports/create-transport.ts";
 import type { Signer, SigningKey } from "../../protocols/dkim/sign.ts";
 import { readPrivateKey } from "../../protocols/dkim/keys.ts";
+import { isSignedThere } from "../../protocols/smtp/known-relays.ts";
+import type { Relay } from "../../protocols/smtp/relay-url.ts";
 import type { PublicKey } from "./records.ts";
 
 /** A key pair that is not stored yet. */
@@ -120,11 +122,16 @@ const findSeqsOnce = perApp((app: App) =>
 );
 
 /**
- * The keys that sign the mail of a domain. Null if it leaves unsigned, or if the relay signs it. Throws
- * UnreadableKeyError if a key cannot be opened.
+ * The keys that sign the mail of a domain. Null if it leaves unsigned, or if the relay signs it; without
+ * `relay`, that of the installation. Throws UnreadableKeyError if a key cannot be opened.
  */
-export function signerOf(app: App, projectSeq: number, domain: string): Signer | null {
-  if (isSignedByRelay(app.config)) return null;
+export function signerOf(
+  app: App,
+  projectSeq: number,
+  domain: string,
+  relay: Relay | null = null,
+): Signer | null {
+  if (relay === null ? isSignedByRelay(app.config) : isSignedThere(relay)) return null;
   const found = findSeqsOnce(app)(`${projectSeq} ${domain}`);
   if (found === null || found.keySeqs === null) return null;
   const cacheKey = `${domain} ${found.keySeqs}`;

@@ -24,6 +24,8 @@ export type Installation = {
   /** Public addresses that mail leaves from; empty if they are unknown. */
   addresses: readonly string[];
   relayHost: string | null;
+  /** The host of the relay that is used while the first one is away. */
+  fallbackHost?: string | null;
 };
 
 /**
@@ -32,16 +34,25 @@ export type Installation = {
  * unknown, so the records name the host instead.
  */
 export function installationOf(
-  config: Pick<Config, "transport" | "relayUrl" | "hostname" | "sourceAddresses">,
+  config: Pick<
+    Config,
+    "transport" | "relayUrl" | "fallbackRelayUrl" | "hostname" | "sourceAddresses"
+  >,
 ): Installation {
-  const { transport, relayUrl, hostname, sourceAddresses } = config;
+  const { transport, relayUrl, fallbackRelayUrl, hostname, sourceAddresses } = config;
   const isAllPublic = sourceAddresses.every(isPublicAddress);
   return {
     mode: transport === "relay" ? "relay" : "direct",
     hostname,
     addresses: isAllPublic ? sourceAddresses : [],
     relayHost: relayUrl?.host ?? null,
+    ...(fallbackRelayUrl !== null && { fallbackHost: fallbackRelayUrl.host }),
   };
+}
+
+/** The facts for a project whose mail leaves by a relay of its own. */
+export function withRelay({ hostname }: Installation, relayHost: string): Installation {
+  return { mode: "relay", hostname, addresses: [], relayHost };
 }
 
 export const PURPOSES = ["DKIM", "RETURN_PATH", "SPF", "DMARC"] as const;
@@ -128,8 +139,9 @@ function dkim(
 }
 
 /** A known relay without a mechanism sends with a MAIL FROM of its own, whose SPF record counts. */
-function needsSpf({ mode, relayHost }: Installation): boolean {
-  return mode === "direct" || findKnownRelay(relayHost ?? "")?.spf !== null;
+function needsSpf({ mode, relayHost, fallbackHost = null }: Installation): boolean {
+  if (mode === "direct" || findKnownRelay(relayHost ?? "")?.spf !== null) return true;
+  return fallbackHost !== null && findKnownRelay(fallbackHost)?.spf !== null;
 }
 
 function spf(domain: string, installation: Installation): ExpectedRecord {
@@ -153,16 +165,19 @@ const nameWarning = (hostname: string): string =>
     : ` But “${hostname}” is no public host name: set --hostname of this server first.`;
 
 function sendersOf(installation: Installation): { mechanisms: string[]; note: string } {
-  const { mode, hostname, addresses, relayHost } = installation;
+  const { mode, hostname, addresses, relayHost, fallbackHost = null } = installation;
   if (mode === "direct") {
     const note = "Allows this server to send for the domain. A name must have only one SPF record.";
     return addresses.length > 0
       ? { mechanisms: addresses.map(addressMechanism), note }
       : { mechanisms: [`a:${hostname}`], note: note + nameWarning(hostname) };
   }
-  const mechanism = relayMechanism(relayHost ?? "");
-  if (mechanism !== null) {
-    return { mechanisms: [mechanism], note: "Allows the relay to send for the domain." };
+  const known = [relayHost, fallbackHost].flatMap((host) => relayMechanism(host ?? "") ?? []);
+  const mechanisms = [...new Set(known)];
+  const isFirstKnown = findKnownRelay(relayHost ?? "") !== null;
+  if (isFirstKnown && mechanisms.length > 0) {
+    const relays = mechanisms.length > 1 ? "the relay and the fallback relay" : "the relay";
+    return { mechanisms, note: `Allows ${relays} to send for the domain.` };
   }
   const note =
     `Allows the relay${relayHost === null ? "" : ` ${relayHost}`} to send for the domain. The value ` +

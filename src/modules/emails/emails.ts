@@ -42,7 +42,7 @@ export const emailService = perApp((app: App) => {
     accept: createAccept({ ...deps, isCapturing: () => transportOf(app).name === "capture" }),
     records: createEmailRecords({
       ...deps,
-      holdOf: (waitList) => transportOf(app).holdOf?.(waitList) ?? null,
+      holdOf: (...of) => transportOf(app).holdOf?.(...of) ?? null,
     }),
     contents: createEmailContents({ ...deps, copies: createMailCopies(deps) }),
   };

@@ -6,11 +6,12 @@ import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import type { Hold } from "../../outbox/outcome.ts";
 import type { EmailWait } from "./record-model.ts";
 
-/** Why the transport sends no mail of a wait list; null if it sends mail. */
-export type FindHold = (waitList: string) => Hold | null;
+/** Why the transport sends no mail of a project that is in a wait list; null if it sends mail. */
+export type FindHold = (waitList: string, projectSeq: number) => Hold | null;
 
 export type WaitingMail = {
   status: EmailStatus;
+  projectSeq: number;
   /** Its wait list. */
   line: string;
   nextAt: number | null;
@@ -24,7 +25,7 @@ export type WaitingMail = {
 
 /** Null unless the mail is QUEUED. `now` is the wall clock. */
 export function whyWaiting(mail: WaitingMail, holdOf: FindHold, now: number): EmailWait | null {
-  const { status, line, nextAt, lastError, campaign } = mail;
+  const { status, projectSeq, line, nextAt, lastError, campaign } = mail;
   if (status !== "QUEUED") return null;
   if (!mail.isProjectEnabled) return { ...UNNAMED, cause: "PROJECT_DISABLED" };
   if (campaign?.status === "PAUSED") {
@@ -34,7 +35,7 @@ export function whyWaiting(mail: WaitingMail, holdOf: FindHold, now: number): Em
   if (scheduledAt !== null && scheduledAt > now) {
     return { ...UNNAMED, cause: "SCHEDULED", until: isoTime(scheduledAt) };
   }
-  const hold = holdOf(line);
+  const hold = holdOf(line, projectSeq);
   if (hold !== null) {
     const { at, name, reason, retryAfterMs } = hold;
     return { cause: CAUSES[at], name, reason, until: isoTime(Math.ceil(now + retryAfterMs)) };

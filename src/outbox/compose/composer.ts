@@ -17,6 +17,7 @@ import type { Log } from "../../lib/log.ts";
 import { recentThreadCpuMs, threadCpuMs } from "../../lib/thread-cpu.ts";
 import type { Signer } from "../../protocols/dkim/sign.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
+import type { Relay } from "../../protocols/smtp/relay-url.ts";
 import type { TokenKeys } from "../../render/letter/tokens.ts";
 import type { TemplateCache } from "../../render/template/cache.ts";
 import type { LeasedMail } from "../lane/rows.ts";
@@ -49,8 +50,11 @@ type ComposerDeps = TokenKeys &
   EventLoopDeps & {
     templateCache: TemplateCache;
     log: Log;
-    /** Signs with the keys of a domain; null if it has none. Throws if they cannot be read. */
-    signerOf: (projectSeq: number, domain: string) => Signer | null;
+    /**
+     * Signs with the keys of a domain; null if it has none, or if the relay signs. Throws if they cannot be
+     * read.
+     */
+    signerOf: (projectSeq: number, domain: string, relay: Relay | null) => Signer | null;
     /** The host that receives the bounces of a domain; null if its records are not in the DNS yet. */
     bounceHostOf: (projectSeq: number, domain: string) => string | null;
     /** Called for a mail that failed because its template takes too long. */
@@ -138,7 +142,9 @@ export function createComposer(deps: ComposerDeps): Composer {
     let signer: Signer | null = null;
     try {
       // A signature would vouch for the From of a forwarded message, which is not ours.
-      if (mail.envelopeFrom === null) signer = deps.signerOf(projectSeq, domain);
+      if (mail.envelopeFrom === null) {
+        signer = deps.signerOf(projectSeq, domain, mail.slot?.relay ?? null);
+      }
     } catch (error) {
       return answer.resolve(unsigned(error));
     }

@@ -25,6 +25,8 @@ export type CountedMail = {
   readonly isUrgent: boolean;
   /** "turn" once nothing but the mails before it and the pace keep it from leaving. */
   readonly waitsFor: "turn" | "server";
+  /** True if its route has limits of its own, so that it takes no capacity of others. */
+  readonly isApart?: boolean;
 };
 
 /** How many mails may be leased beside those that are. */
@@ -94,8 +96,8 @@ export function createCapacity(clock: Clock, options: CapacityOptions) {
     const longestMs = Math.min(Math.max(SERVER_WAIT_FACTOR * latencyMs, least), most);
     const now = clock.elapsed();
     let [waiting, urgent, fewerInMs] = [0, 0, Infinity];
-    for (const { hasBegun, isUrgent, waitsFor, leasedMs } of mails) {
-      if (hasBegun) continue;
+    for (const { hasBegun, isApart = false, isUrgent, waitsFor, leasedMs } of mails) {
+      if (hasBegun || isApart) continue;
       if (isUrgent) urgent++;
       const leftMs = waitsFor === "turn" ? Infinity : leasedMs + longestMs - now;
       if (leftMs <= 0) continue;

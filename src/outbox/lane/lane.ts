@@ -19,7 +19,7 @@ import { deferWithoutSlot, type Slot, type Transport, WITHDRAWN } from "../outco
 import { busyOf, type RecordOutcome } from "../record.ts";
 import { type CapacityOptions, createCapacity } from "./capacity.ts";
 import { deferred, LaneMail, logOutcome, unprepared, whyNotSent } from "./mail.ts";
-import type { AddIdField } from "../id-field.ts";
+import type { IdFields } from "../id-field.ts";
 import type { LeaseQueue } from "./queue.ts";
 import type { LeasedMail, LeasedRow } from "./rows.ts";
 
@@ -34,8 +34,8 @@ type LaneDeps = CapacityOptions & {
   isCampaignSending: (campaignSeq: number) => boolean;
   /** The address to which bounces are sent (docs/delivery.md#C5). */
   returnPathOf: (mail: LeasedMail) => string;
-  /** Adds the header field that the relay wants (id-field.ts); null or absent if it wants none. */
-  addIdField?: AddIdField | null;
+  /** The header field that the relay of a mail wants (id-field.ts). */
+  idFields?: IdFields;
   /** The address of the page of a captured mail, for the log. */
   pageOf: (mail: { projectSeq: number; id: string }) => string;
   writer: Writer;
@@ -333,7 +333,7 @@ export function createLane(deps: LaneDeps): Lane {
       composer.prepare(mail.leased, {
         resolve(prepared) {
           if (prepared.kind !== "prepared") return mail.end(unprepared(prepared));
-          mail.setMessage(deps.addIdField?.(prepared, mail.leased.id) ?? prepared);
+          mail.setMessage(prepared, deps.idFields);
           startIfReady(mail);
         },
         reject: (error) => mail.fail(error),

@@ -7,6 +7,7 @@ import { isAscii } from "node:buffer";
 import type { Log } from "../../lib/log.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
 import type { Prepared } from "../compose/prepare.ts";
+import type { IdFields } from "../id-field.ts";
 import {
   type Busy,
   deferWithoutSlot,
@@ -71,6 +72,10 @@ export class LaneMail implements Outgoing, CountedMail {
     return this.leased.slot;
   }
 
+  get isApart(): boolean {
+    return this.leased.slot?.route !== undefined;
+  }
+
   get isUrgent(): boolean {
     return this.leased.campaignSeq === null;
   }
@@ -96,7 +101,10 @@ export class LaneMail implements Outgoing, CountedMail {
     if (envelopeFrom === null) this.envelope = { from: returnPath, to: to ?? "" };
   }
 
-  setMessage({ message, subject, hasTailroom }: PreparedMessage): void {
+  setMessage(prepared: PreparedMessage, idFields?: IdFields): void {
+    const { id, slot } = this.leased;
+    const addIdField = slot?.relay === undefined ? idFields?.common : idFields?.of(slot.relay);
+    const { message, subject, hasTailroom } = addIdField?.(prepared, id) ?? prepared;
     this.message = message;
     this.hasTailroom = hasTailroom;
     this.subject = this.isUrgent ? null : subject;
@@ -125,7 +133,7 @@ export class LaneMail implements Outgoing, CountedMail {
   }
 }
 
-type PreparedMessage = Extract<Prepared, { kind: "prepared" }>;
+export type PreparedMessage = Extract<Prepared, { kind: "prepared" }>;
 
 /** A disabled project has no flow, so the mail is not polled before the project is enabled. */
 const DISABLED: Busy = {

@@ -16,7 +16,13 @@
 
 import type { Db } from "../../db/open.ts";
 import type { DueShift } from "../../lib/steady-clock.ts";
-import { type Busy, isShareWaitList, type Slot } from "../outcome.ts";
+import {
+  type AdmittedMail,
+  type Busy,
+  COMMON_ROUTE,
+  isShareWaitList,
+  type Slot,
+} from "../outcome.ts";
 import { isPastLifetime } from "../retry.ts";
 import { createCampaignRates } from "./campaign-rates.ts";
 import { type Campaign, prepareBulkChanges, prepareQueue } from "./queue-rows.ts";
@@ -57,6 +63,8 @@ type Flow = {
   /** Names from the project down to the flow itself, for the round robin. */
   levels: readonly string[];
   waitList: string;
+  /** The route by which its mail leaves (`Transport.routeOf`). */
+  route: string;
   /** `seq` of the project or campaign. */
   key: number;
   kind: "transactional" | "campaign";
@@ -75,7 +83,8 @@ type Scan = {
   emptied: number;
   /** Wait lists for which there is no slot for now. */
   resting: Set<string>;
-  isCapacityFull: boolean;
+  /** Routes for which there is no slot for now. */
+  full: Set<string>;
 };
 
 /** Wait lists that one scan polls; the others are polled by the next scans. */
@@ -93,9 +102,12 @@ const MAX_MOVES = 250;
  */
 const SHARE_REST_MS = { least: 50, most: 2_000 };
 
+type Admit = (to: string, isUrgent: boolean, mail: AdmittedMail) => Slot | Busy | null;
+
 export function createLeaseQueue(
   db: Db,
-  admit: (to: string, isUrgent: boolean) => Slot | Busy | null,
+  admit: Admit,
+  routeOf: (projectSeq: number) => string = () => COMMON_ROUTE,
 ): LeaseQueue {
   const rows = { ...prepareQueue(db), ...prepareLeases(db) };
   const bulk = prepareBulkChanges(db);
@@ -103,8 +115,10 @@ export function createLeaseQueue(
   const waitLists = createWaitLists();
   const nextTransactional = createRoundRobin<Flow>();
   const nextOfCampaigns = createRoundRobin<Flow>();
-  /** No mail gets a slot before this time, unless a slot is released. */
-  let capacityFullUntil = 0;
+  /** By route: no mail gets a slot before this time, unless a slot is released. */
+  const fullUntil = new Map<string, number>();
+  /** The wait lists of routes of their own. */
+  const ownLists = new Set<string>();
   /** Identifies the campaigns that were SENDING, and the disabled projects, at the last scan. */
   let lastActive = "";
   /** Projects that were disabled at the last scan. */
@@ -114,9 +128,9 @@ export function createLeaseQueue(
   for (const waitList of rows.waitLists()) waitLists.add(waitList);
 
   function lease(limit: number, now: number, reserved = 0): Leasing {
-    const { leases, moves, emptied, resting, isCapacityFull } = scanQueue(limit, now, reserved);
+    const { leases, moves, emptied, resting, full } = scanQueue(limit, now, reserved);
     const hasChanged = leases.length + moves + emptied + resting.size > 0;
-    return { leases, mayHaveMore: hasChanged && !isCapacityFull };
+    return { leases, mayHaveMore: hasChanged && !full.has(COMMON_ROUTE) };
   }
 
   function scanQueue(limit: number, now: number, reserved: number): Scan {
@@ -127,7 +141,7 @@ export function createLeaseQueue(
       moves: 0,
       emptied: 0,
       resting: new Set(),
-      isCapacityFull: false,
+      full: new Set(),
     };
     const polled = waitLists.takeReady(now, MAX_WAIT_LISTS);
     const lists = [...polled, NO_WAIT_LIST];
@@ -137,9 +151,12 @@ export function createLeaseQueue(
       const urgent = [...polled.flatMap(flowsOfProjects), ...dueFlowsOfProjects(now)];
       leaseInOrder(urgent, nextTransactional, scan);
       scan.limit = Math.max(scan.leases.length, limit - reserved);
-      const others = isOver(scan) ? [] : lists.flatMap((list) => flowsOfCampaigns(list, allowed));
+      const open = scan.full.has(COMMON_ROUTE) ? allowed.filter(hasOwnRoute) : allowed;
+      const others = isOver(scan)
+        ? []
+        : lists.flatMap((list) => flowsOfCampaigns(list, open)).filter(isOpenAt(now));
       leaseInOrder(others, nextOfCampaigns, scan);
-      if (isOver(scan)) return scan;
+      if (isOver(scan) || scan.full.has(COMMON_ROUTE)) return scan;
       const withFlow = new Set([...urgent, ...others].map(({ waitList }) => waitList));
       for (const waitList of polled.filter((each) => !withFlow.has(each))) {
         noteEmpty(waitList, campaigns);
@@ -172,16 +189,25 @@ export function createLeaseQueue(
     for (let key = next(0); typeof key === "number"; key = next(key)) {
       if (disabled.has(key)) continue;
       const levels = levelsOf([key, ...levelsOfList(waitList)]);
-      flows.push({ levels, waitList, key, kind: "transactional", rate: null, found: [] });
+      const route = routeOf(key);
+      flows.push({ levels, waitList, route, key, kind: "transactional", rate: null, found: [] });
     }
     return flows;
   }
 
   /** Flows outside of the wait lists whose first mail is due: many projects may have later mail only. */
   function dueFlowsOfProjects(now: number): Flow[] {
-    return flowsOfProjects(NO_WAIT_LIST).filter(
-      ({ key }) => (dueInProject(key) ?? Infinity) <= now,
-    );
+    return flowsOfProjects(NO_WAIT_LIST)
+      .filter(isOpenAt(now))
+      .filter(({ key }) => (dueInProject(key) ?? Infinity) <= now);
+  }
+
+  const hasOwnRoute = ({ projectSeq }: Campaign) => routeOf(projectSeq) !== COMMON_ROUTE;
+
+  /** False for a flow outside of the wait lists whose own route is known to have no slot. */
+  function isOpenAt(now: number): (flow: Flow) => boolean {
+    return ({ waitList, route }) =>
+      waitList !== NO_WAIT_LIST || route === COMMON_ROUTE || (fullUntil.get(route) ?? 0) <= now;
   }
 
   function dueInProject(key: number): number | null {
@@ -193,7 +219,8 @@ export function createLeaseQueue(
       .filter(({ key }) => waitList === NO_WAIT_LIST || firstDueAt(waitList, key) !== null)
       .map(({ key, projectSeq, rate }) => {
         const levels = levelsOf([projectSeq, key, ...levelsOfList(waitList)]);
-        return { levels, waitList, key, kind: "campaign", rate, found: [] };
+        const route = routeOf(projectSeq);
+        return { levels, waitList, route, key, kind: "campaign", rate, found: [] };
       });
   }
 
@@ -210,12 +237,12 @@ export function createLeaseQueue(
   ): void {
     let open = flows;
     while (!isOver(scan)) {
-      open = open.filter(({ waitList }) => !scan.resting.has(waitList));
+      open = open.filter((each) => !isHeldUp(each, scan));
       const flow = next(open);
       if (flow === null) return;
       const share = Math.ceil((scan.limit - scan.leases.length) / open.length);
       const most = open.length === 1 ? share : 1;
-      for (let i = 0; i < most && !isOver(scan) && !scan.resting.has(flow.waitList); i++) {
+      for (let i = 0; i < most && !isOver(scan) && !isHeldUp(flow, scan); i++) {
         if (leaseFrom(flow, share, scan)) continue;
         open = open.filter((other) => other !== flow);
         break;
@@ -240,14 +267,14 @@ export function createLeaseQueue(
   }
 
   /** True if the mail was leased; otherwise it joined a wait list, or its flow has to wait. */
-  function leaseOrWait(mail: Candidate, { waitList, kind }: Flow, scan: Scan): boolean {
-    const admission = admit(mail.to ?? "", kind === "transactional");
+  function leaseOrWait(mail: Candidate, flow: Flow, scan: Scan): boolean {
+    const admission = admit(mail.to ?? "", flow.kind === "transactional", mail);
     if (admission === null) return leaseMail(mail, { slot: null, busy: null }, scan);
     if (admission.kind === "slot") return leaseMail(mail, { slot: admission, busy: null }, scan);
     if (isPastLifetime({ ...mail, now: scan.now })) {
       return leaseMail(mail, { slot: null, busy: admission }, scan);
     }
-    wait(mail, waitList, admission, scan);
+    wait(mail, flow, admission, scan);
     return false;
   }
 
@@ -263,14 +290,17 @@ export function createLeaseQueue(
     return true;
   }
 
-  function wait(mail: Candidate, waitList: string, busy: Busy, scan: Scan): void {
+  function wait(mail: Candidate, { waitList }: Flow, busy: Busy, scan: Scan): void {
     const until = scan.now + busy.retryAfterMs;
-    if (busy.waitList === null) {
-      scan.isCapacityFull = true;
-      capacityFullUntil = until;
-      return;
+    const { route = COMMON_ROUTE } = busy;
+    if (busy.waitList === null || busy.route !== undefined) {
+      scan.full.add(route);
+      fullUntil.set(route, until);
+      // All mail of the route waits, so none is moved, except out of the wait list of others.
+      if (busy.waitList === null || waitList === NO_WAIT_LIST) return;
     }
-    const isShare = isShareWaitList(busy.waitList);
+    if (busy.route !== undefined) ownLists.add(busy.waitList);
+    const isShare = busy.route === undefined && isShareWaitList(busy.waitList);
     // Mail in the wait list of a site stays there while its share of the capacity is used up.
     const stays = isShare && waitList !== NO_WAIT_LIST && !isShareWaitList(waitList);
     const { least, most } = SHARE_REST_MS;
@@ -300,19 +330,31 @@ export function createLeaseQueue(
     else waitLists.forget(waitList);
   }
 
-  function campaignDueAt({ key, rate }: Campaign): number[] {
+  function campaignDueAt({ key, projectSeq, rate }: Campaign): number[] {
     const at = firstDueAt(NO_WAIT_LIST, key);
-    return at === null ? [] : [Math.max(at, rates.allowsAt({ key, rate }))];
+    return at === null ? [] : [openAt(projectSeq, Math.max(at, rates.allowsAt({ key, rate })))];
   }
 
   function transactionalDueAt(): number[] {
-    return flowsOfProjects(NO_WAIT_LIST).flatMap(({ key }) => dueInProject(key) ?? []);
+    return flowsOfProjects(NO_WAIT_LIST).flatMap(({ key }) => {
+      const at = dueInProject(key);
+      return at === null ? [] : [openAt(key, at)];
+    });
+  }
+
+  /** The time from which on mail of a project that is due then may get a slot. */
+  function openAt(projectSeq: number, at: number): number {
+    return Math.max(at, fullUntil.get(routeOf(projectSeq)) ?? 0);
+  }
+
+  /** The lists of routes of their own do not wait for the common one. */
+  function waitListsDueAt(): number[] {
+    const common = fullUntil.get(COMMON_ROUTE) ?? 0;
+    return waitLists.times().map(([list, at]) => (ownLists.has(list) ? at : Math.max(at, common)));
   }
 
   function othersDueAt(): number[] {
-    const ofCampaigns = findSending().flatMap(campaignDueAt);
-    const ofWaitLists = waitLists.nextAt();
-    return [...ofCampaigns, ...(ofWaitLists === null ? [] : [ofWaitLists])];
+    return [...findSending().flatMap(campaignDueAt), ...waitListsDueAt()];
   }
 
   return {
@@ -321,23 +363,25 @@ export function createLeaseQueue(
       // The other flows come first, because they find out which projects are disabled now.
       const others = isUrgent ? [] : othersDueAt();
       const times = [...transactionalDueAt(), ...others];
-      return times.length === 0 ? null : Math.max(Math.min(...times), capacityFullUntil);
+      return times.length === 0 ? null : Math.min(...times);
     },
     returnLeases: bulk.returnLeases,
     shift(shift) {
       bulk.shift(shift);
       waitLists.shift(shift);
       rates.shift(shift);
-      if (capacityFullUntil > shift.after) capacityFullUntil += shift.byMs;
+      for (const [route, until] of fullUntil) {
+        if (until > shift.after) fullUntil.set(route, until + shift.byMs);
+      }
     },
-    noteSlotReleased({ waitList, secondWaitList = null }) {
-      capacityFullUntil = 0;
+    noteSlotReleased({ waitList, secondWaitList = null, route = COMMON_ROUTE }) {
+      fullUntil.delete(route);
       waitLists.noteSlotReleased(waitList);
       if (secondWaitList !== null) waitLists.wake(secondWaitList);
     },
     noteWaiting: (waitList, until) => waitLists.rest(waitList, until),
     wakeAll() {
-      capacityFullUntil = 0;
+      fullUntil.clear();
       waitLists.wakeAll();
     },
   };
@@ -348,6 +392,16 @@ function levelsOfList(waitList: string): [string, string] {
   return [waitList === NO_WAIT_LIST ? "new" : "waiting", waitList];
 }
 
-function isOver({ leases, limit, moves, isCapacityFull }: Scan): boolean {
-  return leases.length >= limit || moves >= MAX_MOVES || isCapacityFull;
+function isOver({ leases, limit, moves }: Scan): boolean {
+  return leases.length >= limit || moves >= MAX_MOVES;
+}
+
+/**
+ * True if the next mail of the flow would get no slot. Mail in the wait list of a site is asked for all the
+ * same if its own route has no slot, because it moves to the wait list of that route.
+ */
+function isHeldUp({ waitList, route }: Flow, { resting, full }: Scan): boolean {
+  const isForeign =
+    route !== COMMON_ROUTE && waitList !== NO_WAIT_LIST && !isShareWaitList(waitList);
+  return resting.has(waitList) || (full.has(route) && !isForeign);
 }

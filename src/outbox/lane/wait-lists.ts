@@ -92,11 +92,8 @@ export function createWaitLists() {
       }
     },
 
-    /** The time of the next poll; null if all lists rest until they are woken. */
-    nextAt(): number | null {
-      let earliest = Infinity;
-      for (const { until } of rests.values()) earliest = Math.min(earliest, until);
-      return earliest === Infinity ? null : earliest;
-    },
+    /** When each list is polled next, except those that rest until they are woken. */
+    times: (): [list: string, until: number][] =>
+      [...rests].flatMap(([list, { until }]) => (until === Infinity ? [] : [[list, until]])),
   };
 }

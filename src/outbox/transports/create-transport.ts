@@ -11,11 +11,17 @@ import { policyFetcher } from "../../protocols/mta-sts/fetch.ts";
 import { databasePolicyStore, databaseSiteStore, type SiteStore } from "../direct/stores.ts";
 import type { Transport } from "../outcome.ts";
 import { isSignedThere } from "../../protocols/smtp/known-relays.ts";
+import type { Relay } from "../../protocols/smtp/relay-url.ts";
 import type { StepListener } from "../../protocols/smtp/conversation.ts";
 import { createPace } from "../pace.ts";
+import { findAttempts, readAnsweringRelay } from "./answering-relay.ts";
 import { captureTransport } from "./capture.ts";
 import { directTransport } from "./direct.ts";
+import { CONNECTIONS_PER_PROJECT, createRoutedTransport } from "./project-relays.ts";
 import { relayTransport } from "./relay.ts";
+import { FALLBACK_LIST, relayWithFallback } from "./relay-fallback.ts";
+import { storedRelays } from "./stored-relays.ts";
+import { isPublicAddress } from "../../lib/ip-addresses.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Dns } from "../../protocols/dns/client.ts";
 import type { Log } from "../../lib/log.ts";
@@ -31,6 +37,8 @@ type TransportDeps = {
   siteStore?: SiteStore;
   /** Called for every step of a conversation. */
   onStep?: StepListener;
+  /** Finds the relay that a mail keeps to; without it, mails are not known. */
+  findKept?: (emailSeq: number) => Pick<Relay, "host" | "port"> | null;
 };
 
 const substitutes = new WeakMap<App, Transport>();
@@ -62,8 +70,38 @@ export const transportOf = (app: App): Transport => waysOf(app).current;
 
 /** The transport that these settings name, with the stores of the application. */
 export function transportFor(app: App, config: Config): Transport {
-  const stores = { policyStore: databasePolicyStore(app), siteStore: siteStoreOf(app) };
-  return createTransport(config, { ...app, ...stores });
+  const { clock, log } = app;
+  const common = createTransport(config, {
+    ...app,
+    policyStore: databasePolicyStore(app),
+    siteStore: siteStoreOf(app),
+    findKept: (emailSeq) => readAnsweringRelay(findAttempts(app).all(emailSeq)),
+  });
+  // Captured mail does not leave, whatever relay its project has.
+  if (config.transport === "capture") return common;
+  const { hostname } = config;
+  return createRoutedTransport({
+    common,
+    find: storedRelays(app).find,
+    open: (relay, role) =>
+      relayTransport({
+        ...role,
+        relay,
+        hostname,
+        concurrency: CONNECTIONS_PER_PROJECT,
+        checkAddress: addressCheck(config),
+        clock,
+        log,
+      }),
+  });
+}
+
+/** Says why a relay of a project must not be dialled: its owner may be a stranger to this network. */
+function addressCheck({
+  allowPrivateAddresses,
+}: Pick<Config, "allowPrivateAddresses">): (address: string) => string | null {
+  return (address) =>
+    allowPrivateAddresses || isPublicAddress(address) ? null : "not a public address";
 }
 
 /**
@@ -90,13 +128,29 @@ export async function closeTransports(app: App): Promise<void> {
 }
 
 export function createTransport(config: Config, deps: TransportDeps): Transport {
-  const { transport, relayUrl, hostname } = config;
-  const { clock, log, onStep } = deps;
+  const { transport, relayUrl, hostname, fallbackRelayUrl } = config;
+  const { clock, log, onStep, findKept = () => null } = deps;
   if (transport === "direct") return direct(config, deps);
   const pace = paceOf(config, clock);
   if (transport === "capture" || relayUrl === null) return captureTransport(pace);
-  return relayTransport({ relay: relayUrl, hostname, clock, log, onStep, pace });
+  const common = { hostname, clock, log, onStep, pace };
+  if (fallbackRelayUrl === null) return relayTransport({ relay: relayUrl, ...common });
+  const fallback = relayTransport({
+    relay: fallbackRelayUrl,
+    waitList: FALLBACK_LIST,
+    ...common,
+  });
+  const first = relayTransport({
+    relay: relayUrl,
+    timeouts: { greetingMs: REPLACED_GREETING_MS },
+    isReplaced: () => fallback.holdOf() === null,
+    ...common,
+  });
+  return relayWithFallback({ first, fallback, findKept });
 }
+
+/** A relay with a fallback is left earlier than RFC 5321 §4.5.3.2 wants if it does not greet. */
+const REPLACED_GREETING_MS = 30_000;
 
 /** The configured send rate; undefined if there is none. */
 function paceOf({ sendRate }: Config, clock: Clock) {

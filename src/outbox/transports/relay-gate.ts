@@ -10,10 +10,23 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import { type Busy, type Hold, type Slot, shareWaitList } from "../outcome.ts";
 import { describeFailure, type Failure } from "../../protocols/smtp/failure.ts";
+import type { Relay } from "../../protocols/smtp/relay-url.ts";
 
-type RelayGateOptions = {
+/** Which of several relays this one is; without it, it is that of --relay-url. */
+export type RelayRole = {
+  /** The wait list of the mails that were leased before an outage. */
+  waitList?: string | undefined;
+  /** The route of which all mail leaves by this relay, if it has limits of its own. */
+  route?: string | undefined;
+  /** Returns how many mails may be under way; without it, the pool alone limits them. */
+  mostUnderWay?: (() => number) | undefined;
+};
+
+type RelayGateOptions = RelayRole & {
   /** `host:port`, for the log. */
   relay: string;
+  /** Named by the slots; absent for the relay of --relay-url. */
+  target?: Relay | undefined;
   clock: Pick<Clock, "elapsed">;
   log: Log;
 };
@@ -22,6 +35,15 @@ type RelayGate = {
   /** Returns a slot without I/O. While the relay is down there is only one slot: the probe's. */
   admit(): Slot | Busy;
   isDown(): boolean;
+  /**
+   * True if no session can be opened because the relay does not answer or is busy, so that mail may
+   * leave by another relay (`showsUnreachable`).
+   */
+  isUnreachable(): boolean;
+  /** Takes the slot of the probe, if one is due; null otherwise. */
+  takeProbe(): Slot | null;
+  /** Number of mails with a slot, if `mostUnderWay` limits them. */
+  underWay(): number;
   /** True if the mail with this slot is the only one that is sent at present. */
   isProbe(slot: Slot): boolean;
   /** Why all mail waits; null while the relay is up. */
@@ -46,6 +68,7 @@ type Outage = {
   since: number;
   /** The latest failure. */
   reason: string;
+  isUnreachable: boolean;
   backoffMs: number;
   /** Earliest time of the next probe. */
   probeAt: number;
@@ -61,10 +84,11 @@ const LONGEST_REFUSAL_MS = 60 * 60_000;
 /** How long other mails wait before they ask again while the probe is under way. */
 const PROBE_WAIT_MS = 1_000;
 
+/** Mails without a slot ask again after this time, if none is released before. */
+const FULL_WAIT_MS = 1_000;
+
 /** Mails that were leased before the outage wait in this list, so that they keep their rank. */
 const WAIT_LIST = shareWaitList("relay");
-
-const FREE_SLOT: Slot = { kind: "slot", waitList: WAIT_LIST, release: () => {} };
 
 const WORDS = {
   relay: {
@@ -81,23 +105,59 @@ const WORDS = {
   },
 } as const;
 
-export function createRelayGate({ relay, clock, log }: RelayGateOptions): RelayGate {
+export function createRelayGate(options: RelayGateOptions): RelayGate {
+  const { relay, target, clock, log, waitList = WAIT_LIST, route, mostUnderWay } = options;
+  const common = {
+    kind: "slot",
+    waitList,
+    ...(target !== undefined && { relay: target }),
+    ...(route !== undefined && { route }),
+  } as const;
+  const freeSlot: Slot = { ...common, release: () => {} };
   /** Null while the relay is up, as far as is known. */
   let outage: Outage | null = null;
+  let underWay = 0;
 
   function admit(): Slot | Busy {
-    if (outage === null) return FREE_SLOT;
+    if (outage === null) return mostUnderWay === undefined ? freeSlot : countedSlot(mostUnderWay());
     const waitMs = waitOf(outage);
-    // All mail has to wait, so none is moved to a wait list.
-    if (waitMs > 0) return { ...busy(outage, waitMs), waitList: null };
+    if (waitMs > 0) {
+      const waiting = busy(outage, waitMs);
+      // All mail has to wait, so none is moved to a wait list.
+      return route === undefined ? { ...waiting, waitList: null } : waiting;
+    }
     outage.probe = probe();
     return outage.probe;
   }
 
+  function countedSlot(most: number): Slot | Busy {
+    if (underWay >= most) {
+      const reason = `all connections to the relay ${relay} are in use`;
+      return held("full", FULL_WAIT_MS, reason);
+    }
+    underWay++;
+    let isReleased = false;
+    return {
+      ...common,
+      release() {
+        if (!isReleased) underWay--;
+        isReleased = true;
+      },
+    };
+  }
+
+  function held(why: Busy["why"], retryAfterMs: number, reason: string): Busy {
+    const ofRoute = route === undefined ? {} : { route };
+    return { kind: "busy", why, retryAfterMs, waitList, reason, ...ofRoute };
+  }
+
+  function busy(of: Outage, retryAfterMs: number): Busy {
+    return held("paused", retryAfterMs, `${WORDS[of.at].reason}: ${of.reason}`);
+  }
+
   function probe(): Slot {
     const slot: Slot = {
-      kind: "slot",
-      waitList: WAIT_LIST,
+      ...common,
       release() {
         if (outage?.probe === slot) outage.probe = null;
       },
@@ -117,32 +177,43 @@ export function createRelayGate({ relay, clock, log }: RelayGateOptions): RelayG
     outage = null;
   }
 
-  function begin(at: Outage["at"], reason: string, backoffMs: number): Outage {
+  function begin(at: Outage["at"], failed: Failed): Outage {
+    const { reason, isUnreachable } = failed;
+    const backoffMs = failed.backoff(null);
     const now = clock.elapsed();
     log.warn(WORDS[at].begin, { relay, reason });
-    return { at, since: now, reason, backoffMs, probeAt: now + backoffMs, probe: null };
+    const probeAt = now + backoffMs;
+    return { at, since: now, reason, isUnreachable, backoffMs, probeAt, probe: null };
   }
 
-  function continueOutage({ at, since }: Outage, reason: string, backoffMs: number): Outage {
+  function continueOutage({ at, since, backoffMs: before }: Outage, failed: Failed): Outage {
+    const { reason, isUnreachable } = failed;
+    const backoffMs = failed.backoff(before);
     log.debug(WORDS[at].probe, { relay, reason, nextProbeMs: backoffMs });
-    return { at, since, reason, backoffMs, probeAt: clock.elapsed() + backoffMs, probe: null };
+    const probeAt = clock.elapsed() + backoffMs;
+    return { at, since, reason, isUnreachable, backoffMs, probeAt, probe: null };
   }
 
   /**
    * The state after a failure of the mail with this slot. Only the probe prolongs an outage; other
    * failures are of mails that were sent before it began.
    */
-  function after(slot: Slot, at: Outage["at"], failure: Failed): Outage {
-    const { reason, backoff } = failure;
-    if (outage === null) return begin(at, reason, backoff(null));
+  function after(slot: Slot, at: Outage["at"], failed: Failed): Outage {
+    if (outage === null) return begin(at, failed);
     if (outage.probe !== slot) return outage;
-    if (outage.at !== at) return begin(at, reason, backoff(null));
-    return continueOutage(outage, reason, backoff(outage.backoffMs));
+    return outage.at === at ? continueOutage(outage, failed) : begin(at, failed);
   }
 
   return {
     admit,
     isDown: () => outage !== null,
+    isUnreachable: () => outage?.isUnreachable === true,
+    takeProbe() {
+      if (outage === null || waitOf(outage) > 0) return null;
+      outage.probe = probe();
+      return outage.probe;
+    },
+    underWay: () => underWay,
     isProbe: (slot) => outage?.probe === slot,
     hold: () =>
       outage === null
@@ -157,7 +228,7 @@ export function createRelayGate({ relay, clock, log }: RelayGateOptions): RelayG
     noteFailure(slot, failure) {
       const reason = describeFailure(failure);
       const backoff = (before: number | null) => backoffAfter(failure, before);
-      outage = after(slot, "relay", { reason, backoff });
+      outage = after(slot, "relay", { reason, backoff, isUnreachable: showsUnreachable(failure) });
       return busy(outage, Math.max(waitOf(outage), PROBE_WAIT_MS));
     },
     noteRefusal(slot, { reason, retryAfterMs = 0 }) {
@@ -165,23 +236,32 @@ export function createRelayGate({ relay, clock, log }: RelayGateOptions): RelayG
         const ownMs = before === null ? FIRST_REFUSAL_MS : before * 2;
         return Math.min(Math.max(ownMs, retryAfterMs), LONGEST_REFUSAL_MS);
       };
-      outage = after(slot, "account", { reason, backoff });
+      outage = after(slot, "account", { reason, backoff, isUnreachable: false });
       return busy(outage, Math.max(waitOf(outage), PROBE_WAIT_MS));
     },
   };
 }
 
 /** `backoff` returns the time until the next probe, from the one before, if there was one. */
-type Failed = { reason: string; backoff: (before: number | null) => number };
+type Failed = {
+  reason: string;
+  isUnreachable: boolean;
+  backoff: (before: number | null) => number;
+};
+
+/**
+ * True if a session failed because the relay is away for the moment: its name or its address does not
+ * answer, it is silent, its TLS fails, or it replies 4xx before the mail begins. A refusal (5xx) and a
+ * setting that cannot work are not mended by another relay: mail waits, and the operator is told.
+ */
+function showsUnreachable({ cause }: Failure): boolean {
+  if (cause.kind === "reply") return cause.code >= 400 && cause.code < 500;
+  return cause.kind !== "address" && cause.kind !== "auth";
+}
 
 /** After a refused login the backoff is longest, because servers block clients that repeat it. */
 function backoffAfter({ step, cause }: Failure, before: number | null): number {
   const isRefusedLogin = step === "auth" && cause.kind === "reply" && cause.code >= 500;
   if (isRefusedLogin) return LONGEST_BACKOFF_MS;
   return before === null ? FIRST_BACKOFF_MS : Math.min(before * 2, LONGEST_BACKOFF_MS);
-}
-
-function busy(outage: Outage, retryAfterMs: number): Busy {
-  const reason = `${WORDS[outage.at].reason}: ${outage.reason}`;
-  return { kind: "busy", why: "paused", retryAfterMs, waitList: WAIT_LIST, reason };
 }

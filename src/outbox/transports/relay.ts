@@ -13,6 +13,8 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { ReplyClass, SmtpStep } from "../../protocols/smtp/reply-classes.ts";
 import {
+  type Busy,
+  type Hold,
   type Outcome,
   type Outgoing,
   type Slot,
@@ -36,7 +38,7 @@ import { Session, type SessionOptions } from "../../protocols/smtp/session.ts";
 import type { MailObject } from "../../protocols/smtp/stream.ts";
 import type { Timeouts } from "../../protocols/smtp/timeouts.ts";
 import { findCleartextPassword, isLoopback, type Relay } from "../../protocols/smtp/relay-url.ts";
-import { createRelayGate } from "./relay-gate.ts";
+import { createRelayGate, type RelayRole } from "./relay-gate.ts";
 
 export type RelayOptions = {
   relay: Relay;
@@ -56,18 +58,34 @@ export type RelayOptions = {
   checkAddress?: ((address: string) => string | null) | undefined;
 };
 
-export type RelayTransportOptions = RelayOptions & {
-  clock: Clock;
-  log: Log;
-  /** Limits how many mails leave per second; absent without a rate. */
-  pace?: PoolOptions["pace"];
+export type RelayTransportOptions = RelayOptions &
+  RelayRole & {
+    clock: Clock;
+    log: Log;
+    /** Limits how many mails leave per second; absent without a rate. */
+    pace?: PoolOptions["pace"];
+    /** True if mail leaves by another relay while this one cannot be reached. */
+    isReplaced?: (() => boolean) | undefined;
+  };
+
+export type RelayTransport = Transport & {
+  readonly relay: Relay;
+  admit(): Slot | Busy;
+  holdOf(): Hold | null;
+  /** True if no session can be opened for the moment, so that another relay may take the mail. */
+  isUnreachable(): boolean;
+  /** Number of mails with a slot, if `mostUnderWay` limits them. */
+  underWay(): number;
+  /** Opens a session without a mail, if a probe is due. */
+  probe(): void;
 };
 
 const DEFAULT_CONCURRENCY = 20;
 
 /** Throws if the options would send a password in cleartext over a network. */
-export function relayTransport(options: RelayTransportOptions): Transport {
-  const { relay, clock, log, pace, concurrency = DEFAULT_CONCURRENCY } = options;
+export function relayTransport(options: RelayTransportOptions): RelayTransport {
+  const { relay, pace, concurrency = DEFAULT_CONCURRENCY } = options;
+  const { isReplaced = () => false } = options;
   const { sessionClock } = options;
   const pool = new Pool({
     maxConnections: concurrency,
@@ -76,10 +94,13 @@ export function relayTransport(options: RelayTransportOptions): Transport {
     clock: sessionClock,
   });
   const name = `${relay.host}:${relay.port}`;
-  const gate = createRelayGate({ relay: name, clock, log });
+  const target = options.waitList === undefined ? undefined : relay;
+  const gate = createRelayGate({ ...options, relay: name, target });
   const sessionOptions = { ...relaySessionOptions(options), onOpen: gate.noteSession };
   const destination: Destination = { key: "relay", connect: () => new Session(sessionOptions) };
   let isClosing = false;
+  /** The session of a probe without a mail; null if there is none. */
+  let probing: Session | null = null;
 
   /** While the relay is up, all mails have the same slot, and therefore the same handler. */
   const handlerOf = (slot: Slot): PoolHandler<Outgoing> => {
@@ -116,9 +137,11 @@ export function relayTransport(options: RelayTransportOptions): Transport {
     if (delivery.kind !== "unopened" || !showsOutage(delivery.failure)) return outcome;
     const isFirst = !gate.isDown();
     const busy = gate.noteFailure(slot, delivery.failure);
-    if (!isFirst) return deferWithoutSlot(busy);
+    const mayLeaveNow = gate.isUnreachable() && isReplaced();
+    if (mayLeaveNow) pool.withdrawWaiting();
+    const retryAfterMs = mayLeaveNow ? 0 : busy.retryAfterMs;
+    if (!isFirst) return deferWithoutSlot({ ...busy, retryAfterMs });
     // It waits as long as the others, unless the relay named a time.
-    const { retryAfterMs } = busy;
     return outcome.kind === "deferred" ? { retryAfterMs, ...outcome } : outcome;
   }
 
@@ -153,17 +176,36 @@ export function relayTransport(options: RelayTransportOptions): Transport {
     return gate.isDown() || !isTemporary || !pool.hasSession(destination);
   }
 
+  async function openProbe(slot: Slot): Promise<void> {
+    const session = new Session(sessionOptions);
+    probing = session;
+    const failure = await session.open();
+    probing = null;
+    if (failure !== null && !isClosing) gate.noteFailure(slot, failure);
+    slot.release();
+    await session.quit();
+  }
+
   return {
     name: "relay",
+    relay,
     concurrency,
     // Each session may have a second mail, which waits for the first one.
     maxUnderWay: pace === undefined ? 2 * concurrency : concurrency,
     admit: gate.admit,
     holdOf: gate.hold,
+    isUnreachable: gate.isUnreachable,
+    underWay: gate.underWay,
+    probe() {
+      const slot = isClosing ? null : gate.takeProbe();
+      // A mail may ask for its slot inside a database transaction, which must not wait for the network.
+      if (slot !== null) setImmediate(() => void openProbe(slot));
+    },
     start,
     withdrawWaiting: () => pool.withdrawWaiting(),
     close() {
       isClosing = true;
+      probing?.close();
       return pool.close();
     },
   };

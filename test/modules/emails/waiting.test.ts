@@ -14,6 +14,7 @@ import { testTransport } from "../../support/transport.ts";
 const NOW = Date.parse("2026-03-02T10:00:00.000Z");
 const mail: WaitingMail = {
   status: "QUEUED",
+  projectSeq: 1,
   line: "",
   nextAt: NOW + 90_000,
   lastError: null,
