@@ -19,7 +19,7 @@ import { modulesOf } from "./modules.ts";
 import { developerToken } from "./modules/accounts/developer.ts";
 import { sessionAccessOf } from "./modules/admission.ts";
 import type { Module } from "./modules/module.ts";
-import { createMetrics, createReadiness } from "./readiness.ts";
+import { createMetrics, createReadiness, heartbeatOf } from "./readiness.ts";
 import { accountService } from "./modules/accounts/service.ts";
 import { campaignRunner } from "./modules/campaigns/runner.ts";
 import { segmentService } from "./modules/segments/service.ts";
@@ -37,7 +37,8 @@ export function createServer(options: AppOptions) {
   const modules = modulesOf(app);
   const lane = mailLane(app);
   const clockSteps = stepsOf(app, clock, modules);
-  const recurring = recurringWorkOf(app, clockSteps, modules);
+  const readiness = createReadiness(app, { lane, clockSteps });
+  const recurring = [...recurringWorkOf(app, clockSteps, modules), ...heartbeatOf(app, readiness)];
   const server = createHttpServer(app, {
     modules,
     signInPath: createSignInPath({
@@ -48,7 +49,7 @@ export function createServer(options: AppOptions) {
           ? () => developerToken({ accounts: accountService(app), writer: app.writer })
           : null,
     }),
-    readiness: createReadiness(app, { lane, clockSteps }),
+    readiness,
     readMetrics: createMetrics(app, lane),
   });
   const { http, listen } = server;
@@ -98,7 +99,7 @@ function stepsOf(
   });
 }
 
-/** All recurring work of the server; `mailstead doctor` prints this list. */
+/** The recurring work of the modules and of the storage. */
 function recurringWorkOf(
   app: App,
   clockSteps: ClockSteps,

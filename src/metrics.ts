@@ -21,6 +21,8 @@ type MetricsSource = {
   certificateEndsAt: number | null;
   /** A newer version that is known; null if there is none. */
   knownUpdate: string | null;
+  /** The number of open alerts of each condition. */
+  alerts: ReadonlyMap<string, number>;
   /** Wall clock, in milliseconds. */
   now: number;
 };
@@ -28,7 +30,6 @@ type MetricsSource = {
 export function metricsOf(source: MetricsSource): Metric[] {
   const { nextDueAt, now } = source;
   const overdueMs = nextDueAt === null ? 0 : Math.max(0, now - nextDueAt);
-  const { user, system } = process.cpuUsage();
   return [
     {
       name: "mailstead_build_info",
@@ -71,6 +72,14 @@ export function metricsOf(source: MetricsSource): Metric[] {
     ),
     ...certificateMetrics(source.certificateEndsAt),
     updateMetric(source.knownUpdate),
+    alertMetric(source.alerts),
+    ...processMetrics(now),
+  ];
+}
+
+function processMetrics(now: number): Metric[] {
+  const { user, system } = process.cpuUsage();
+  return [
     gauge("process_resident_memory_bytes", "Resident memory.", process.memoryUsage.rss()),
     {
       name: "process_cpu_seconds_total",
@@ -84,6 +93,12 @@ export function metricsOf(source: MetricsSource): Metric[] {
       Math.round(now / 1000 - process.uptime()),
     ),
   ];
+}
+
+function alertMetric(alerts: ReadonlyMap<string, number>): Metric {
+  const samples = [...alerts].map(([condition, value]) => ({ labels: { condition }, value }));
+  const help = "Open alerts, by condition.";
+  return { name: "mailstead_alert_active", help, type: "gauge", samples };
 }
 
 function certificateMetrics(endsAt: number | null): Metric[] {

@@ -5,6 +5,7 @@ import { eventLog } from "./events/log.ts";
 import { idempotencyOf } from "./http/idempotency.ts";
 import { operationRoutes } from "./http/operations.ts";
 import { perApp } from "./lib/per-app.ts";
+import { alertModule } from "./modules/alerts/alerts.ts";
 import { accountModule } from "./modules/accounts/accounts.ts";
 import { admissionOf } from "./modules/admission.ts";
 import { backupModule } from "./modules/backups.ts";
@@ -95,6 +96,7 @@ function createModules(app: App): readonly Module[] {
     moduleOf(app, retentionNoun),
     backupModule(app),
     updateModule(app),
+    alertModule(app, { certificate: () => serverCertificate(app).state() }),
     segmentModule(app),
     moduleOf(app, domainNoun),
     { name: "DNS client", close: async () => app.dns.close() },

@@ -9,6 +9,9 @@ import type { Readiness } from "./http/health.ts";
 import type { Metric } from "./lib/metrics.ts";
 import { metricsOf } from "./metrics.ts";
 import { readKnownUpdate } from "./modules/updates.ts";
+import type { RecurringWork } from "./lib/recurring.ts";
+import { beat } from "./modules/alerts/heartbeat.ts";
+import { countOpenAlerts } from "./modules/alerts/alerts.ts";
 import { queueHold } from "./outbox/queue-hold.ts";
 import { serverCertificate } from "./tls/server-certificate.ts";
 import type { Lane } from "./outbox/lane/lane.ts";
@@ -62,6 +65,15 @@ export function createReadiness(
   };
 }
 
+/** Tells a monitor every few minutes that the server works (`--heartbeat-url`). */
+export function heartbeatOf(app: App, readiness: () => Promise<Readiness>): RecurringWork[] {
+  const readObstacle = async () => {
+    const state = await readiness();
+    return state.isReady ? null : state.reason;
+  };
+  return [{ name: "heartbeat", pattern: "7 * * * * *", run: () => beat(app, readObstacle) }];
+}
+
 export function createMetrics(app: App, lane: Lane) {
   const { clock, loopWatch, writer } = app;
   return function readMetrics(responses: ReadonlyMap<string, number>): Metric[] {
@@ -76,6 +88,7 @@ export function createMetrics(app: App, lane: Lane) {
       bodyBytes: bodiesOf(app).takenBytes(),
       certificateEndsAt: serverCertificate(app).endsAt(),
       knownUpdate: writer.hasFault() ? null : (readKnownUpdate(app.db)?.version ?? null),
+      alerts: writer.hasFault() ? new Map() : countOpenAlerts(app),
       now: clock.now(),
     });
   };

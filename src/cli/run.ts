@@ -15,6 +15,7 @@ import { describeError } from "../lib/log.ts";
 import { nearestOf } from "../lib/nearest.ts";
 import { UnreadableKeyError } from "../modules/domains/keys.ts";
 import { BackupError, BackupRunsError } from "../backup/refusal.ts";
+import { alertList, alertSecret, alertTest } from "./alert.ts";
 import { backup } from "./backup.ts";
 import {
   backupDrill,
@@ -90,6 +91,7 @@ const GROUPS: readonly CommandGroup[] = [
     subject: "Look after an installation",
     commands: [doctor, check, queueList, queueHoldCommand, queueRelease, migrateCommand, version],
   },
+  { subject: "Alerts", commands: [alertList, alertTest, alertSecret] },
   {
     subject: "Backups",
     commands: [backup, backupInit, backupRun, backupList, backupVerify, backupDrill, restore],

@@ -76,5 +76,18 @@ export const SETTING_SUBJECTS: readonly (readonly [
   ],
   ["What is kept, and for how long", ["retainBodies", "retainRaw", "retainEvents", "durability"]],
   ["Backups and updates", ["backupTo", "backupAt", "backupKeep", "updateCheck"]],
+  [
+    "Alerts",
+    [
+      "operatorEmail",
+      "alertRelayUrl",
+      "alertWebhook",
+      "alertNtfy",
+      "alertSlack",
+      "heartbeatUrl",
+      "heartbeatMinutes",
+      "weeklyDigest",
+    ],
+  ],
   ["Agents, the log and figures", ["mcpChanges", "logLevel", "logFormat", "metrics"]],
 ];

@@ -9,6 +9,8 @@ import { trimEndOf } from "../lib/trim.ts";
 import { parseUrl } from "../lib/url.ts";
 import { type DnsServer, parseDnsServers } from "../protocols/dns/servers.ts";
 import { parseRelayUrl, type Relay } from "../protocols/smtp/relay-url.ts";
+import { FetchRefused, urlFault } from "../protocols/fetch-guarded/refusal.ts";
+import { readTarget } from "../protocols/fetch-guarded/target.ts";
 import { parseAddress } from "../protocols/mime/address.ts";
 import { type Mailbox, parseMailbox } from "../protocols/mime/mailbox.ts";
 import type { Kind, Parsed } from "./setting.ts";
@@ -26,6 +28,8 @@ export const boolean: Kind<boolean> = {
 };
 
 export const publicUrl: Kind<string> = { parse: parsePublicUrl, placeholder: "URL" };
+/** A URL that this server calls. */
+export const calledUrl: Kind<string> = { parse: parseCalledUrl, placeholder: "URL" };
 export const relayUrl: Kind<Relay | null> = { parse: relayAddress, placeholder: "URL" };
 export const hostName: Kind<string> = { parse: parseHostName, placeholder: "NAME" };
 export const hostNames: Kind<readonly string[]> = {
@@ -39,6 +43,11 @@ export const hostAndPort: Kind<MetricsAddress> = {
 };
 export const mailbox: Kind<Mailbox> = { parse: parseSender, placeholder: "'NAME <ADDRESS>'" };
 export const emailAddress: Kind<string> = { parse: parseEmailAddress, placeholder: "ADDRESS" };
+export const emailAddresses: Kind<readonly string[]> = {
+  parse: parseEmailAddresses,
+  isList: true,
+  placeholder: "ADDRESS,…",
+};
 export const secret: Kind<string> = { parse: installationSecret, placeholder: "TEXT" };
 
 export const dnsServers: Kind<readonly DnsServer[]> = {
@@ -153,6 +162,17 @@ function parsePublicUrl(text: string): Parsed<string> {
   return isBase
     ? { value: trimEndOf(url.href, "/") }
     : { accepted: `an http or https URL without query, got "${text}"` };
+}
+
+/** The same rules as for the URL of a webhook. Private addresses are refused when it is called. */
+function parseCalledUrl(text: string): Parsed<string> {
+  try {
+    return { value: readTarget(text).href };
+  } catch (error) {
+    if (!(error instanceof FetchRefused)) throw error;
+    // The URL may have a secret, so it is not in the message.
+    return { accepted: `a URL that ${urlFault(error.reason)}` };
+  }
 }
 
 /** Refuses IP addresses: EHLO would need brackets, and MX and SPF records need a name. */
@@ -280,6 +300,21 @@ function parseEmailAddress(text: string): Parsed<string> {
   return parsed.ok
     ? { value: parsed.address }
     : { accepted: `an address such as ada@example.com (${parsed.reason})` };
+}
+
+const MAX_OPERATORS = 10;
+
+function parseEmailAddresses(text: string): Parsed<readonly string[]> {
+  const words = [...new Set(wordsOf(text))];
+  const parsed = words.flatMap((word) => {
+    const each = parseAddress(word);
+    return each.ok ? [each.address] : [];
+  });
+  return words.length > 0 && words.length <= MAX_OPERATORS && parsed.length === words.length
+    ? { value: parsed }
+    : {
+        accepted: `at most ${MAX_OPERATORS} addresses such as ada@example.com, separated by commas, got "${text}"`,
+      };
 }
 
 const MIN_SECRET_CHARACTERS = 32;

@@ -356,6 +356,46 @@ const TABLE = {
     shownDefault: "true; false in dev",
     help: "Ask once a day whether there is a newer version; the request does not tell who asks",
   }),
+  /** Who is told of alerts by mail, which does not go through the queue (modules/alerts/operator-mail.ts). */
+  operatorEmail: setting("operator-email", kinds.emailAddresses, {
+    fallback: () => [],
+    shownDefault: "none",
+    help: "Addresses of the operators, who get alerts and the weekly digest by mail",
+  }),
+  /** The relay of that mail; null means straight to the mail server of each operator. */
+  alertRelayUrl: setting("alert-relay-url", kinds.relayUrl, {
+    fallback: () => null,
+    shownDefault: "none: straight to the mail servers of the operators",
+    help: "Relay of the mail to the operators, other than the one of --relay-url, which may be down",
+  }),
+  alertWebhook: setting("alert-webhook", kinds.optional(kinds.calledUrl), {
+    fallback: () => null,
+    shownDefault: "none",
+    help: "Post alerts as signed JSON to this URL",
+  }),
+  alertNtfy: setting("alert-ntfy", kinds.optional(kinds.calledUrl), {
+    fallback: () => null,
+    shownDefault: "none",
+    help: "Publish alerts to this topic of ntfy, such as https://ntfy.sh/TOPIC",
+  }),
+  alertSlack: setting("alert-slack", kinds.optional(kinds.calledUrl), {
+    fallback: () => null,
+    shownDefault: "none",
+    help: "Post alerts to this incoming webhook of Slack or Mattermost, or of Discord with /slack at its end",
+  }),
+  heartbeatUrl: setting("heartbeat-url", kinds.optional(kinds.calledUrl), {
+    fallback: () => null,
+    shownDefault: "none",
+    help: "Request this URL while everything works, so that a monitor notices when the requests end",
+  }),
+  heartbeatMinutes: setting("heartbeat-minutes", kinds.integer("N", 1, 1_440), {
+    fallback: () => 5,
+    help: "Minutes between these requests",
+  }),
+  weeklyDigest: setting("weekly-digest", kinds.boolean, {
+    fallback: () => true,
+    help: "Send the operators a mail with the figures of the week, on Mondays at 08:00 in the time zone of the system",
+  }),
   logLevel: setting("log-level", kinds.choice(LOG_LEVELS), {
     fallback: () => "info" as const,
     help: "Lowest level that is logged",

@@ -10,6 +10,7 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statfsSync,
@@ -256,11 +257,28 @@ function tryLockFile(file: string): (() => void) | null {
 }
 
 /** Returns the free bytes of the file system; null if the folder cannot be examined. */
-export function freeBytes(path: string): number | null {
+export const freeBytes = (path: string): number | null => diskSpace(path)?.freeBytes ?? null;
+
+/**
+ * The bytes that a user without privileges may still write, and those that such users may use in
+ * all, as `df` counts them. Null if the folder cannot be examined.
+ */
+export function diskSpace(path: string): { freeBytes: number; totalBytes: number } | null {
   try {
-    const { bavail, bsize } = statfsSync(path);
-    return bavail * bsize;
+    const { bavail, bfree, blocks, bsize } = statfsSync(path);
+    return { freeBytes: bavail * bsize, totalBytes: (blocks - bfree + bavail) * bsize };
   } catch {
     return null;
   }
+}
+
+/** Files whose lengths are added. A data folder has about ten. */
+const MAX_FILES = 1_000;
+
+/** The lengths of the files in a data folder, which has no folders of its own. */
+export function usedBytes(folder: string): number {
+  return readdirSync(folder)
+    .slice(0, MAX_FILES)
+    .map((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0)
+    .reduce((sum, size) => sum + size, 0);
 }

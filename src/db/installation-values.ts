@@ -22,6 +22,8 @@ type ValueName =
   | "acme"
   /** The newest release, and when the server asked for it (modules/updates.ts), as JSON. */
   | "known_release"
+  /** Time in ISO 8601 at which the next weekly digest is due (modules/alerts/digest.ts). */
+  | "digest_due_at"
   /** Settings of the last server that commands need (stored-settings.ts), as JSON. */
   | "server";
 

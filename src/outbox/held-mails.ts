@@ -1,6 +1,7 @@
 /** The mails that have not left, for the list of the operator. */
 
 import type { Db } from "../db/open.ts";
+import { statement } from "../db/statement.ts";
 
 export type HeldMail = {
   id: string;
@@ -56,4 +57,17 @@ export function countMailsBefore({ sqlite }: Pick<Db, "sqlite">, before: number)
   const count = `SELECT count(*) AS mails FROM emails
                  WHERE next_at IS NOT NULL AND created_at < ?`;
   return sqlite.query<{ mails: number }, [number]>(count).get(before)?.mails ?? 0;
+}
+
+const findDue = statement<{ at: number | null }, [number]>(`
+  SELECT min(next_at) AS at FROM emails
+  WHERE campaign_seq IS NULL AND next_at IS NOT NULL AND status = 'QUEUED' AND line = ''
+    AND project_seq = +?`);
+
+/**
+ * When the first waiting transactional mail of a project is or was due; null if none waits. Mail that
+ * waits for a site or for a slot of one is left out.
+ */
+export function firstDueAt(app: { db: Pick<Db, "sqlite"> }, projectSeq: number): number | null {
+  return findDue(app).get(projectSeq)?.at ?? null;
 }

@@ -148,6 +148,9 @@ export function createAcme(app: App, use: (certificate: Certificate) => void) {
     /** The certificate of an earlier run; null if there is none. */
     stored: (): Certificate | null => state.certificate,
 
+    /** The tries that have failed since the last certificate; null if there are none. */
+    failure: () => state.failure,
+
     /** Returns the key authorization of a token (RFC 8555 §8.1); null for an unknown token. */
     keyAuthorization: (token: string): string | null => keyAuthorizations.get(token) ?? null,
 

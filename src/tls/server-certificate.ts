@@ -51,8 +51,17 @@ function createServerCertificate(app: App) {
     /** When the certificate ends, in milliseconds; null without one of the operator or a CA. */
     endsAt(): number | null {
       const isSelfSigned = acme !== null && acme.stored() === null;
-      if (current === null || isSelfSigned) return null;
-      return new X509Certificate(current.cert).validToDate.getTime();
+      return current === null || isSelfSigned ? null : lifeOf(current).to;
+    },
+
+    /** Its life, and the tries at the CA that have failed since it was issued. Null without TLS. */
+    state() {
+      if (current === null) return null;
+      const isSelfSigned = acme !== null && acme.stored() === null;
+      return {
+        life: isSelfSigned ? null : lifeOf(current),
+        failure: acme?.failure() ?? null,
+      };
     },
 
     /** Calls `use` after each change. */
@@ -77,6 +86,11 @@ function createServerCertificate(app: App) {
     /** Ends the work with the CA. */
     stop: () => acme?.stop(),
   };
+}
+
+function lifeOf({ cert }: Certificate): { from: number; to: number } {
+  const { validFromDate, validToDate } = new X509Certificate(cert);
+  return { from: validFromDate.getTime(), to: validToDate.getTime() };
 }
 
 /** The certificate of an SMTP listener; null if the operator has set none. Each listener has its own source. */

@@ -7,6 +7,8 @@ import { type Source, sources } from "../support/sources.ts";
 
 /** Folder of the owner, below src/. */
 const OWNERS: Readonly<Record<string, string>> = {
+  alert_notices: "modules/alerts/",
+  alerts: "modules/alerts/",
   api_keys: "modules/keys.ts",
   attachment_contents: "outbox/",
   attempts: "outbox/",
@@ -20,6 +22,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   contact_events: "events/",
   contacts: "modules/contacts/",
   direct_sites: "outbox/",
+  disk_samples: "modules/alerts/",
   dkim_keys: "modules/domains/",
   domains: "modules/domains/",
   email_reports: "outbox/",

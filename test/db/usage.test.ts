@@ -24,6 +24,8 @@ import { workflowService } from "../../src/modules/workflows/workflows.ts";
 
 /** Tables without rows that a project adds, or with few of them beside rows that are metered. */
 const NOT_METERED = [
+  "alert_notices", // Of the whole installation, like the next one, and removed with it.
+  "alerts", // Removed 90 days after they were cleared.
   "api_keys", // Made by the operator.
   "audit", // The operator's, like the next ones of accounts.
   "memberships",
@@ -39,6 +41,7 @@ const NOT_METERED = [
   "contact_counts",
   "contact_events", // In the fixed bytes of an event.
   "direct_sites",
+  "disk_samples", // Removed after eight days.
   "dkim_keys", // In the fixed bytes of a domain.
   "image_contents", // In the number of bytes of an image.
   "inbox_messages", // Captured messages have a limit of their own (--capture-max-bytes).

@@ -39,6 +39,9 @@ export const domains = sqliteTable(
       .where(sql`status = 'VERIFIED'`),
     index("domains_page").on(table.projectSeq, table.seq),
     index("domains_due").on(table.nextCheckAt),
+    index("domains_failing")
+      .on(table.failingSince)
+      .where(sql`failing_since IS NOT NULL`),
   ],
 );
 

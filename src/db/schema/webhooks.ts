@@ -47,6 +47,9 @@ export const webhooks = sqliteTable(
     index("webhooks_enabled")
       .on(table.seq)
       .where(sql`is_enabled = 1`),
+    index("webhooks_failing")
+      .on(table.failingSince)
+      .where(sql`failing_since IS NOT NULL`),
     index("webhooks_deleted")
       .on(table.seq)
       .where(sql`deleted_at IS NOT NULL`),

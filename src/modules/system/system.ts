@@ -9,11 +9,9 @@
 
 import { sum } from "drizzle-orm";
 import { Elysia, status } from "elysia";
-import { readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { backupState } from "../../backup/state.ts";
 import type { App } from "../../core/app.ts";
-import { freeBytes } from "../../db/folder.ts";
+import { freeBytes, usedBytes } from "../../db/folder.ts";
 import { projectUsage } from "../../db/schema/projects.ts";
 import { describeOperations } from "../../http/documented.ts";
 import { Envelope, envelope, NoContent, withErrors } from "../../http/envelope.ts";
@@ -104,8 +102,6 @@ export function systemModule(
 }
 
 const MAX_SITES = 100;
-/** Files whose lengths are added. A data folder has about ten. */
-const MAX_FILES = 1_000;
 
 function readState(app: App, startedAt: number): Omit<System, "checks" | "backup"> {
   const { config, db, folder, url } = app;
@@ -171,14 +167,6 @@ function pausedSites({ clock, db }: App): System["pausedSites"] {
     )
     .all(clock.now(), MAX_SITES)
     .map(({ name, until }) => ({ name, until: isoTime(until) }));
-}
-
-/** The lengths of the files in the folder, which has no folders of its own. */
-function usedBytes(folder: string): number {
-  return readdirSync(folder)
-    .slice(0, MAX_FILES)
-    .map((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0)
-    .reduce((sum, size) => sum + size, 0);
 }
 
 /** The checks themselves report a relay that cannot be reached. */

@@ -13,6 +13,7 @@ import type { Transport } from "../outcome.ts";
 import { isSignedThere } from "../../protocols/smtp/known-relays.ts";
 import type { Relay } from "../../protocols/smtp/relay-url.ts";
 import type { StepListener } from "../../protocols/smtp/conversation.ts";
+import type { Timeouts } from "../../protocols/smtp/timeouts.ts";
 import { createPace } from "../pace.ts";
 import { findAttempts, readAnsweringRelay } from "./answering-relay.ts";
 import { captureTransport } from "./capture.ts";
@@ -39,6 +40,8 @@ type TransportDeps = {
   onStep?: StepListener;
   /** Finds the relay that a mail keeps to; without it, mails are not known. */
   findKept?: (emailSeq: number) => Pick<Relay, "host" | "port"> | null;
+  /** Other timeouts than those of ordinary mail. */
+  timeouts?: Partial<Timeouts>;
 };
 
 const substitutes = new WeakMap<App, Transport>();
@@ -129,11 +132,11 @@ export async function closeTransports(app: App): Promise<void> {
 
 export function createTransport(config: Config, deps: TransportDeps): Transport {
   const { transport, relayUrl, hostname, fallbackRelayUrl } = config;
-  const { clock, log, onStep, findKept = () => null } = deps;
+  const { clock, log, onStep, timeouts, findKept = () => null } = deps;
   if (transport === "direct") return direct(config, deps);
   const pace = paceOf(config, clock);
   if (transport === "capture" || relayUrl === null) return captureTransport(pace);
-  const common = { hostname, clock, log, onStep, pace };
+  const common = { hostname, clock, log, onStep, timeouts, pace };
   if (fallbackRelayUrl === null) return relayTransport({ relay: relayUrl, ...common });
   const fallback = relayTransport({
     relay: fallbackRelayUrl,
@@ -142,9 +145,9 @@ export function createTransport(config: Config, deps: TransportDeps): Transport 
   });
   const first = relayTransport({
     relay: relayUrl,
-    timeouts: { greetingMs: REPLACED_GREETING_MS },
     isReplaced: () => fallback.holdOf() === null,
     ...common,
+    timeouts: { ...timeouts, greetingMs: REPLACED_GREETING_MS },
   });
   return relayWithFallback({ first, fallback, findKept });
 }
@@ -164,7 +167,7 @@ export function isSignedByRelay({ transport, relayUrl }: Config): boolean {
 
 function direct(config: Config, deps: TransportDeps): Transport {
   const { hostname, directPort, sourceAddresses, allowPrivateAddresses } = config;
-  const { dns, clock, log, onStep, siteStore } = deps;
+  const { dns, clock, log, onStep, siteStore, timeouts } = deps;
   return directTransport({
     dns,
     hostname,
@@ -174,6 +177,7 @@ function direct(config: Config, deps: TransportDeps): Transport {
     sourceAddresses,
     allowPrivateAddresses,
     onStep,
+    timeouts,
     pace: paceOf(config, clock),
     siteStore,
     mtaSts: createMtaSts({

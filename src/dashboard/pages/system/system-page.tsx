@@ -20,6 +20,7 @@ import { Problem } from "../../ui/problem.tsx";
 import { sizeText } from "../../ui/size-text.ts";
 import { Status, type Tone } from "../../ui/status.tsx";
 import { Time, useNow } from "../../ui/time.tsx";
+import { AlertsCard } from "./alerts-card.tsx";
 import { agoText, type Finding, findingsText, sentenceOf, sortedFindings } from "./findings.ts";
 
 type SystemState = Static<typeof System>;
@@ -85,6 +86,7 @@ function SystemForOwner() {
         {(system) => (
           <div className="system">
             <Checks checks={system.checks} />
+            <AlertsCard />
             {system.update !== null && <Update update={system.update} />}
             <Queue system={system} onReleased={() => void refetch()} />
             <Backups backup={system.backup} onStarted={() => void refetch()} />
