@@ -58,12 +58,14 @@ const START_LIMIT_MS = 60_000;
 const RECORDED_MS = 1_500;
 
 const usage = `Usage: bun scripts/build.ts [--target TARGET] [--outfile PATH] [--release | --quick] [--order FILE]
-  --target   ${targets.join(", ")} or all (default: this machine)
+  --target   ${targets.join(", ")} or all (default: this machine); several are separated by commas
   --outfile  path of the executable (default: dist/mailstead, or dist/mailstead-TARGET)
+  --folder   folder of executables without --outfile (default: dist)
   --release  compress the dashboard at the highest level, which takes longer
   --quick    compile once: the executable starts a little slower
   --order    file that lists the functions of a start, as an earlier build recorded them; without
              the file, this build records them and writes it
+  --metafiles folder in which program.json and dashboard.json list the files of the executable
   --revision the commit, where the sources are no checkout (default: that of the checkout)`;
 
 const root = resolve(import.meta.dir, "..");
@@ -79,9 +81,11 @@ function readArguments(args: string[]) {
       options: {
         target: { type: "string" },
         outfile: { type: "string" },
+        folder: { type: "string", default: join(root, "dist") },
         release: { type: "boolean" },
         quick: { type: "boolean" },
         order: { type: "string" },
+        metafiles: { type: "string" },
         revision: { type: "string" },
       },
     }).values;
@@ -91,24 +95,27 @@ function readArguments(args: string[]) {
 }
 
 /** Returns the executables to build. A path is relative to the working directory of the caller. */
-function planJobs({ target: name, outfile }: ReturnType<typeof readArguments>): Job[] {
+function planJobs({ target: name, outfile, folder }: ReturnType<typeof readArguments>): Job[] {
   if (outfile === "") throw new UsageError("--outfile: expected a path");
-  if (name === undefined) return [{ outfile: resolve(outfile ?? defaultOutfile()) }];
-  if (name === "all") {
-    if (outfile !== undefined)
-      throw new UsageError("--outfile cannot be combined with --target all");
-    return targets.map((target) => ({ target, outfile: defaultOutfile(target) }));
-  }
-  const target = targets.find((known) => known === name);
-  if (target === undefined) {
-    throw new UsageError(`--target ${name}: expected ${targets.join(", ")} or all`);
-  }
-  return [{ target, outfile: resolve(outfile ?? defaultOutfile(target)) }];
+  if (name === undefined) return [{ outfile: resolve(outfile ?? defaultOutfile(folder)) }];
+  const wanted = name === "all" ? targets : name.split(",").map(knownTarget);
+  if (wanted.length > 1 && outfile !== undefined)
+    throw new UsageError("--outfile cannot be combined with several targets");
+  return wanted.map((target) => ({
+    target,
+    outfile: resolve(outfile ?? defaultOutfile(folder, target)),
+  }));
 }
 
-function defaultOutfile(target?: Target): string {
+function knownTarget(name: string): Target {
+  const target = targets.find((known) => known === name);
+  if (target !== undefined) return target;
+  throw new UsageError(`--target ${name}: expected ${targets.join(", ")} or all`);
+}
+
+function defaultOutfile(folder: string, target?: Target): string {
   const name = target === undefined ? "mailstead" : `mailstead-${target}`;
-  return join(root, "dist", isWindows(target) ? `${name}.exe` : name);
+  return join(folder, isWindows(target) ? `${name}.exe` : name);
 }
 
 /** Runs this Bun with the arguments; if it fails, throws a BuildError with its output. */
@@ -188,7 +195,10 @@ async function verifyDigest(packageName: string, lockPath: string): Promise<void
 }
 
 /** `order`: the file of `recordStart`; null without one. */
-async function compile(job: Job, revision: string, order: string | null): Promise<void> {
+async function compile(
+  job: Job,
+  { revision, order, metafile }: { revision: string; order: string | null; metafile?: string },
+): Promise<void> {
   const platform =
     job.target === undefined
       ? []
@@ -213,6 +223,7 @@ async function compile(job: Job, revision: string, order: string | null): Promis
       "--format=esm",
       "--asset=dist/ui",
       ...(order === null ? [] : [`--bytecode-order=${order}`]),
+      ...(metafile === undefined ? [] : [`--metafile=${metafile}`]),
       "--no-compile-autoload-dotenv",
       "--no-compile-autoload-bunfig",
       `--define=BUILD_VERSION=${JSON.stringify(manifest.version)}`,
@@ -244,7 +255,7 @@ async function recordStart(folder: string, revision: string): Promise<string | n
   if (isWindows()) return null;
   const executable = join(folder, "mailstead");
   const order = join(folder, "start.order");
-  await compile({ outfile: executable }, revision, null);
+  await compile({ outfile: executable }, { revision, order: null });
   const ambient = Object.entries(process.env).filter(([name]) => !name.startsWith("MAILSTEAD_"));
   for (const recording of [{}, { BUN_BYTECODE_ORDER_OUT: order }]) {
     const env = { ...Object.fromEntries(ambient), ...recording };
@@ -283,6 +294,14 @@ async function startOnce(command: string[], env: Record<string, string | undefin
   }
 }
 
+function planMetafiles(folder: string | undefined) {
+  if (folder === undefined) return { program: {}, dashboardFlags: [] };
+  return {
+    program: { metafile: resolve(folder, "program.json") },
+    dashboardFlags: [`--metafile=${resolve(folder, "dashboard.json")}`],
+  };
+}
+
 async function main(args: string[]): Promise<void> {
   const given = readArguments(args);
   const jobs = planJobs(given);
@@ -296,14 +315,15 @@ async function main(args: string[]): Promise<void> {
     throw new UsageError(`--quick excludes --release and --order\n${usage}`);
   }
   const uiFlags = isQuick ? ["--if-needed"] : given.release === true ? ["--release"] : [];
-  runBun([join(root, "scripts", "ui.ts"), ...uiFlags], root);
+  const metafiles = planMetafiles(given.metafiles);
+  runBun([join(root, "scripts", "ui.ts"), ...uiFlags, ...metafiles.dashboardFlags], root);
   const revision = given.revision ?? readRevision();
   const folder = await mkdtemp(join(tmpdir(), "mailstead-build-"));
   try {
     const order = isQuick ? null : await readOrder(given.order, folder, revision);
     for (const job of jobs) {
       const startedMs = performance.now();
-      await compile(job, revision, order);
+      await compile(job, { revision, order, ...metafiles.program });
       const sizeMb = (Bun.file(job.outfile).size / 1_000_000).toFixed(1);
       const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
       console.log(`${job.outfile}  ${sizeMb} MB  ${seconds} s`);

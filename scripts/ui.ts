@@ -2,11 +2,11 @@
  * Builds the dashboard: bundles `src/dashboard/` for browsers and writes `NAME.br` and `NAME.gz` of
  * each file into `dist/ui`, which the server reads and the executable contains.
  *
- * `bun scripts/ui.ts [--release] [--if-needed] [--page FILE --output FOLDER]`
+ * `bun scripts/ui.ts [--release] [--if-needed] [--metafile FILE] [--page FILE --output FOLDER]`
  *
  * With --release, Brotli compresses at its highest level, which takes some 20 s. With --if-needed,
- * nothing is built if the sources are those of the last build. Tests build a page of their own with
- * --page.
+ * nothing is built if the sources are those of the last build. --metafile writes which files are in the
+ * bundles. Tests build a page of their own with --page.
  */
 
 import { createHash } from "node:crypto";
@@ -22,6 +22,7 @@ const { values } = parseArgs({
   options: {
     release: { type: "boolean" },
     "if-needed": { type: "boolean" },
+    metafile: { type: "string" },
     page: { type: "string" },
     output: { type: "string" },
   },
@@ -38,6 +39,7 @@ const FAST_LEVEL = 5;
 const BEST_LEVEL = 11;
 
 type Output = { name: string; content: Uint8Array };
+type Bundled = { outputs: Output[]; metafile: Bun.BuildMetafile | undefined };
 
 const brotliOf = promisify(brotliCompress);
 const gzipOf = promisify(gzip);
@@ -63,11 +65,12 @@ const withoutUnused: Bun.BunPlugin = {
 const options = {
   target: "browser" as const,
   minify: true,
+  metafile: values.metafile !== undefined,
   define: { "process.env.NODE_ENV": '"production"' },
   plugins: [withoutUnused],
 };
 
-async function bundleApp(): Promise<Output[]> {
+async function bundleApp(): Promise<Bundled> {
   const built = await Bun.build({
     ...options,
     entrypoints: [PAGE],
@@ -79,20 +82,18 @@ async function bundleApp(): Promise<Output[]> {
       asset: "[name]-[hash].[ext]",
     },
   });
-  return Promise.all(built.outputs.map(outputOf));
+  return { outputs: await Promise.all(built.outputs.map(outputOf)), metafile: built.metafile };
 }
 
 /** The script that runs before the first paint. In the bundle of the page it would be deferred. */
-async function bundleBoot(): Promise<Output> {
+async function bundleBoot(): Promise<Bundled> {
   const built = await Bun.build({
     ...options,
     entrypoints: [join(SOURCE, "boot.ts")],
     format: "iife",
     naming: "boot-[hash].[ext]",
   });
-  const [script] = built.outputs;
-  if (script === undefined) throw new Error("boot.ts has no output");
-  return outputOf(script);
+  return { outputs: await Promise.all(built.outputs.map(outputOf)), metafile: built.metafile };
 }
 
 async function outputOf(artifact: Bun.BuildArtifact): Promise<Output> {
@@ -139,11 +140,14 @@ async function write(folder: string, { name, content }: Output, level: number): 
 
 /** Replaces dist/ui as a whole, so that a server never finds the files of two builds. */
 async function build(level: number): Promise<void> {
-  const [app, boot] = await Promise.all([bundleApp(), bundleBoot()]);
-  const page = app.find(({ name }) => name === "index.html");
+  const [app, booted] = await Promise.all([bundleApp(), bundleBoot()]);
+  const page = app.outputs.find(({ name }) => name === "index.html");
   if (page === undefined) throw new Error("the bundle has no index.html");
+  const [boot] = booted.outputs;
+  if (boot === undefined) throw new Error("boot.ts has no output");
   const complete = completePage(page, boot);
-  const files = withoutUnreferenced([...app.filter((file) => file !== page), boot, complete]);
+  const others = app.outputs.filter((file) => file !== page);
+  const files = withoutUnreferenced([...others, boot, complete]);
   await mkdir(join(ROOT, "dist"), { recursive: true });
   const draft = mkdtempSync(join(ROOT, "dist", ".ui-"));
   try {
@@ -154,6 +158,9 @@ async function build(level: number): Promise<void> {
     rmSync(draft, { recursive: true, force: true });
   }
   await Bun.write(`${OUTPUT}.digest`, sourceDigest());
+  if (values.metafile !== undefined) {
+    await Bun.write(values.metafile, JSON.stringify([app.metafile, booted.metafile]));
+  }
 }
 
 /** Everything that the build depends on. */
