@@ -36,6 +36,13 @@ const loginRoute = createRoute({
   component: lazyPage(() => import("./pages/entry/login.tsx"), "LoginPage"),
 });
 
+const secondStepRoute = createRoute({
+  getParentRoute: () => entryRoute,
+  path: "/second-step",
+  validateSearch,
+  component: lazyPage(() => import("./pages/entry/second-step.tsx"), "SecondStepPage"),
+});
+
 const setupRoute = createRoute({
   getParentRoute: () => entryRoute,
   path: "/setup",
@@ -74,6 +81,7 @@ const welcomeRoute = createRoute({
 
 export const entryRoutes = entryRoute.addChildren([
   loginRoute,
+  secondStepRoute,
   setupRoute,
   linkRoute,
   resetRoute,

@@ -33,6 +33,8 @@ export type Relay = {
 export type AppState = {
   needsOwner: boolean;
   user: User | null;
+  /** The step that the sign-in of this browser waits for; null if there is none. */
+  pending: { email: string; name: string; step: "SECOND_FACTOR" | "ENROLMENT" } | null;
   projects: ProjectSummary[];
   /** Whether mail is captured instead of sent, so that there is an inbox. */
   capture: boolean;

@@ -14,8 +14,10 @@ export const userRoute = createRoute({
   beforeLoad: async ({ context, location }) => {
     const state = await context.client.ensureQueryData(stateQuery);
     if (state.user !== null) return;
+    const search = location.href === "/" ? {} : { next: location.href };
+    if (state.pending !== null) throw redirect({ to: "/second-step", search });
     if (state.needsOwner) throw redirect({ to: "/setup" });
-    throw redirect({ to: "/login", search: location.href === "/" ? {} : { next: location.href } });
+    throw redirect({ to: "/login", search });
   },
 });
 

@@ -17,6 +17,7 @@ const USER = {
 };
 const STATE: AppState = {
   needsOwner: false,
+  pending: null,
   user: USER,
   projects: [],
   capture: true,

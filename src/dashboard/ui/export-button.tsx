@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from "react";
 import { api, type ListPage, type Query } from "../api.ts";
 import { type CsvColumn, csvWriter } from "./csv.ts";
 import { Problem } from "./problem.tsx";
+import { saveFile } from "./save-file.ts";
 import { useNamedDialog } from "./use-create-dialog.ts";
 
 const PAGE_SIZE = 100;
@@ -89,15 +90,6 @@ export function saveRows<T>(
 ): void {
   const writer = csvWriter(columns);
   saveFile([writer.header, ...rows.map(writer.row)], `${noun}-selected.csv`);
-}
-
-export function saveFile(parts: readonly BlobPart[], name: string): void {
-  const url = URL.createObjectURL(new Blob([...parts], { type: "text/csv;charset=utf-8" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
 }
 
 export function ExportButton({ run, isDisabled }: { run: Export; isDisabled: boolean }) {

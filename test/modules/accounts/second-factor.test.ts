@@ -3,6 +3,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { totpCode } from "../../../src/modules/accounts/totp.ts";
 import type { TestApp } from "../../support/app.ts";
+import { bytesOfBase32 } from "../../support/base32.ts";
 import { listAt } from "../../support/json.ts";
 import { projectPerTest } from "../../support/project-per-test.ts";
 import { createSession, removeUsers, signIn, type UserSession } from "../../support/session.ts";
@@ -20,14 +21,6 @@ let ada: UserSession;
 let secret: Uint8Array;
 let codes: string[];
 
-/** Reads base 32, as an app does. */
-function bytesOf(text: string): Uint8Array {
-  const bits = Array.from(text, (letter) =>
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0"),
-  ).join("");
-  return Uint8Array.from(bits.match(/.{8}/g) ?? [], (byte) => Number.parseInt(byte, 2));
-}
-
 const codeAt = (offset = 0) => totpCode(secret, Math.floor(t.clock.now() / STEP_MS) + offset);
 const userOf = async (browser: UserSession) => (await browser.get("/app/api/state")).at("data");
 const finish = (browser: UserSession, code: string) =>
@@ -35,7 +28,7 @@ const finish = (browser: UserSession, code: string) =>
 
 async function enrol(browser: UserSession): Promise<string[]> {
   const begun = await browser.post("/app/api/account/totp");
-  secret = bytesOf(begun.text("data.secret"));
+  secret = bytesOfBase32(begun.text("data.secret"));
   expect(begun.text("data.uri")).toContain(`secret=${begun.text("data.secret")}`);
   const confirmed = await browser.post("/app/api/account/totp/confirm", { code: codeAt() });
   expect([confirmed.status, browser.cookie() === ""]).toEqual([200, false]);

@@ -7,6 +7,7 @@ import { Field, Fields } from "../../ui/fields.tsx";
 import { Page } from "../../ui/page.tsx";
 import { PasswordForm } from "./password-form.tsx";
 import { ProfileForm } from "./profile-form.tsx";
+import { SecondFactorSection } from "./second-factor-section.tsx";
 import { Sessions } from "./sessions.tsx";
 
 export function AccountPage() {
@@ -26,6 +27,10 @@ export function AccountPage() {
         <section className="section">
           <h2>Password</h2>
           <PasswordForm email={user.email} />
+        </section>
+        <section className="section">
+          <h2>Second factor</h2>
+          <SecondFactorSection />
         </section>
         <section className="section">
           <h2>Sessions</h2>

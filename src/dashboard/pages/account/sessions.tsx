@@ -4,6 +4,7 @@ import { api } from "../../api.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useDelayed } from "../../ui/use-delayed.ts";
+import { browserOf } from "./browser-of.ts";
 
 type Session = {
   id: string;
@@ -11,8 +12,11 @@ type Session = {
   lastSeenAt: string;
   address: string | null;
   userAgent: string | null;
+  signedInBy: "PASSWORD" | "LINK" | "PASSKEY";
   isCurrent: boolean;
 };
+
+const WAYS = { PASSWORD: "a password", LINK: "a link", PASSKEY: "a passkey" } as const;
 
 const KEY = ["account", "sessions"];
 
@@ -35,16 +39,17 @@ export function Sessions() {
     <>
       {end.error !== null && <Problem error={end.error} />}
       <ul className="rows">
-        {data.items.map(({ id, address, userAgent, lastSeenAt, isCurrent }) => (
+        {data.items.map(({ id, address, userAgent, createdAt, lastSeenAt, ...row }) => (
           <li key={id}>
             <div className="rows-text">
               <div className="cut">{browserOf(userAgent)}</div>
               <div className="muted small">
-                {isCurrent ? "This browser" : <Time at={lastSeenAt} />}
-                {address !== null && ` · ${address}`}
+                {row.isCurrent ? "This browser" : <Time at={lastSeenAt} />}
+                {address !== null && ` · ${address}`} · signed in with {WAYS[row.signedInBy]}{" "}
+                <Time at={createdAt} />
               </div>
             </div>
-            {!isCurrent && (
+            {!row.isCurrent && (
               <Button
                 size="xs"
                 variant="default"
@@ -59,18 +64,4 @@ export function Sessions() {
       </ul>
     </>
   );
-}
-
-const BROWSERS = ["Edg", "OPR", "Firefox", "Chrome", "Safari", "curl"] as const;
-const SYSTEMS = ["Windows", "Android", "iPhone", "iPad", "Mac OS", "Linux"] as const;
-const NAMES: Readonly<Record<string, string>> = { Edg: "Edge", OPR: "Opera", "Mac OS": "macOS" };
-
-/** "Firefox on Linux", as far as the header User-Agent tells. */
-function browserOf(userAgent: string | null): string {
-  const text = userAgent ?? "";
-  const nameOf = (found: string | undefined) => NAMES[found ?? ""] ?? found;
-  const browser = nameOf(BROWSERS.find((name) => text.includes(`${name}/`)));
-  const system = nameOf(SYSTEMS.find((name) => text.includes(name)));
-  if (browser === undefined) return text === "" ? "Unknown browser" : text;
-  return system === undefined ? browser : `${browser} on ${system}`;
 }

@@ -5,7 +5,8 @@
 
 import { useEffect, useRef, useState } from "react";
 import { api, type Query } from "../../api.ts";
-import { type Export, saveFile } from "../../ui/export-button.tsx";
+import type { Export } from "../../ui/export-button.tsx";
+import { saveFile } from "../../ui/save-file.ts";
 import { createRecordCounter } from "./record-counter.ts";
 
 export function useContactExport(query: Query, total: number | null): Export {

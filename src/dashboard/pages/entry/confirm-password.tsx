@@ -2,9 +2,12 @@
 
 import { PasswordInput } from "@mantine/core";
 import { api } from "../../api.ts";
+import { hasPasskeys, signWithPasskey } from "../../passkey.ts";
+import { useSecondFactor } from "../account/use-second-factor.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { DialogForm } from "../../ui/dialog-form.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
+import { PasskeyButton } from "./passkey-button.tsx";
 
 export function ConfirmPassword(props: {
   isOpen: boolean;
@@ -12,6 +15,7 @@ export function ConfirmPassword(props: {
   onAnswer: (isConfirmed: boolean) => void;
 }) {
   const { isOpen, onAnswer } = props;
+  const { data } = useSecondFactor();
   const form = useApiForm({
     initial: { password: "" },
     submit: (values) => api.post("/app/api/confirm", values, { project: null }),
@@ -24,6 +28,17 @@ export function ConfirmPassword(props: {
     <Dialog opened={isOpen} onClose={() => onAnswer(false)} title="Enter your password" size="sm">
       <DialogForm form={form} action="Continue" onCancel={() => onAnswer(false)}>
         <p className="muted">This action needs it once more. It is then valid for 15 minutes.</p>
+        {hasPasskeys() && data !== undefined && data.passkeys.length > 0 && (
+          <PasskeyButton
+            run={async () => {
+              const passkey = await signWithPasskey("/app/api/confirm/options");
+              await api.post("/app/api/confirm", { passkey }, { project: null });
+              onAnswer(true);
+            }}
+          >
+            Use a passkey
+          </PasskeyButton>
+        )}
         <PasswordInput
           label="Password"
           autoComplete="current-password"

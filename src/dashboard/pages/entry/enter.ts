@@ -1,4 +1,4 @@
-/** Ends every way to sign in: it loads the new state and opens the next page. */
+/** Ends every way to sign in: it loads the new state and opens the second step, or the next page. */
 
 import { useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
@@ -13,8 +13,9 @@ export function useEnter(): (next?: string) => Promise<void> {
   const router = useRouter();
   return async (next) => {
     client.clear();
-    await client.fetchQuery({ ...stateQuery, staleTime: 0 });
+    const { pending } = await client.fetchQuery({ ...stateQuery, staleTime: 0 });
     const target = next !== undefined && /^\/(?![/\\])/.test(next) ? next : "/";
-    router.history.replace(`/app${target}`);
+    if (pending === null) router.history.replace(`/app${target}`);
+    else await router.navigate({ to: "/second-step", search: { next: target }, replace: true });
   };
 }

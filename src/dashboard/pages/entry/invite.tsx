@@ -55,11 +55,17 @@ function Accept({ token, invitation }: { token: string; invitation: Invitation }
     initial: { name: "", password: "" },
     submit: async ({ name, password }) => {
       const open = { project: null };
-      if (needsSignIn) await api.post("/app/api/login", { email, password }, open);
+      if (needsSignIn) {
+        const login = { email, password };
+        const { step } = await api.post<{ step: string | null }>("/app/api/login", login, open);
+        // The second step comes back to this page, which then accepts.
+        if (step !== null) return `/invite#${token}`;
+      }
       const account = needsPassword ? { name, password } : {};
       await api.post("/app/api/invitation/accept", { token, ...account }, open);
+      return "/";
     },
-    onDone: () => enter("/"),
+    onDone: (next: string) => enter(next),
   });
   return (
     <EntryCard

@@ -4,11 +4,13 @@ import { Anchor, Button, PasswordInput, Stack, TextInput } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { api } from "../../api.ts";
+import { hasPasskeys, signWithPasskey } from "../../passkey.ts";
 import { useAppState } from "../../state.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
 import { useEnter } from "./enter.ts";
 import { EntryCard } from "./frame.tsx";
+import { PasskeyButton } from "./passkey-button.tsx";
 
 const route = getRouteApi("/entry/login");
 
@@ -54,6 +56,18 @@ function Login({ onForgotten }: { onForgotten: () => void }) {
           <Button type="submit" fullWidth loading={form.isBusy}>
             Sign in
           </Button>
+          {hasPasskeys() && (
+            <PasskeyButton
+              fullWidth
+              run={async () => {
+                const passkey = await signWithPasskey("/app/api/passkey/options");
+                await api.post("/app/api/passkey", passkey, { project: null });
+                await enter(next);
+              }}
+            >
+              Sign in with a passkey
+            </PasskeyButton>
+          )}
           {dev && isThisMachine() && (
             <Button component="a" href="/" variant="default" fullWidth>
               Sign in as the developer

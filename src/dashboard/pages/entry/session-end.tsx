@@ -5,23 +5,33 @@
 
 import { Anchor, Button, PasswordInput, Stack } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
 import { api } from "../../api.ts";
 import { stateQuery } from "../../state.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
+import { SecondStepForm } from "./second-step-form.tsx";
 
 export function SessionEnd({ isOpen, onResume }: { isOpen: boolean; onResume: () => void }) {
   const user = useQueryClient().getQueryData(stateQuery.queryKey)?.user;
   const email = user?.email ?? "";
+  const [hasStep, setHasStep] = useState(false);
   const form = useApiForm({
     initial: { password: "" },
-    submit: ({ password }) => api.post("/app/api/login", { email, password }, { project: null }),
-    onDone: () => {
+    submit: ({ password }) =>
+      api.post<{ step: string | null }>("/app/api/login", { email, password }, { project: null }),
+    onDone: ({ step }: { step: string | null }) => {
       form.form.reset();
-      onResume();
+      if (step === "ENROLMENT") window.location.assign("/app/second-step");
+      else if (step === null) onResume();
+      else setHasStep(true);
     },
   });
+  const resume = () => {
+    setHasStep(false);
+    onResume();
+  };
   return (
     <Dialog
       opened={isOpen}
@@ -32,26 +42,30 @@ export function SessionEnd({ isOpen, onResume }: { isOpen: boolean; onResume: ()
       title="Your session has ended"
       size="sm"
     >
-      <form onSubmit={form.onSubmit}>
-        <Stack gap="md">
-          <p className="muted">Sign in as {email} to go on. The page keeps what you typed.</p>
-          <PasswordInput
-            label="Password"
-            autoComplete="current-password"
-            required
-            withAsterisk={false}
-            data-autofocus
-            {...form.field("password")}
-          />
-          {form.error !== null && <Problem error={form.error} />}
-          <Button type="submit" loading={form.isBusy}>
-            Sign in
-          </Button>
-          <Anchor href="/app/login" size="sm">
-            Sign in as someone else
-          </Anchor>
-        </Stack>
-      </form>
+      {hasStep ? (
+        <SecondStepForm onDone={resume} />
+      ) : (
+        <form onSubmit={form.onSubmit}>
+          <Stack gap="md">
+            <p className="muted">Sign in as {email} to go on. The page keeps what you typed.</p>
+            <PasswordInput
+              label="Password"
+              autoComplete="current-password"
+              required
+              withAsterisk={false}
+              data-autofocus
+              {...form.field("password")}
+            />
+            {form.error !== null && <Problem error={form.error} />}
+            <Button type="submit" loading={form.isBusy}>
+              Sign in
+            </Button>
+            <Anchor href="/app/login" size="sm">
+              Sign in as someone else
+            </Anchor>
+          </Stack>
+        </form>
+      )}
     </Dialog>
   );
 }
