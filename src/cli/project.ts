@@ -199,7 +199,7 @@ function enabledCommand(verb: "disable" | "enable", isEnabled: boolean): Command
     name: `project ${verb}`,
     summary: isEnabled
       ? "Enable a project again"
-      : "Refuse every request of a project and hold its mail",
+      : "Refuse every request of a project; its mail, webhooks and workflow calls wait",
     positionals: [PROJECT_ARGUMENT],
     flags: [],
     settings: STORE_SETTINGS,

@@ -5,6 +5,7 @@
  */
 
 import type { App } from "../../core/app.ts";
+import { statement } from "../../db/statement.ts";
 import { writeResult } from "../../db/write-result.ts";
 import { eventLog } from "../../events/log.ts";
 import { announcements } from "../../events/announcements.ts";
@@ -40,8 +41,7 @@ export const webhookDispatcher = perApp((app: App) =>
     maxCallsPerProject: app.config.quotaWebhookCalls,
     repeatAfterMs: 0,
     findQueues: () => webhooksWithDue(app),
-    findReceiver: (webhookSeq) =>
-      queueHold(app).isHeld() ? null : enabledWebhook(app, webhookSeq),
+    findReceiver: (webhookSeq) => (queueHold(app).isHeld() ? null : receiverOf(app, webhookSeq)),
     findDue: (webhookSeq, now, limit) => dueDeliveries(app, webhookSeq, now, limit),
     nextDueAt: (webhookSeq, now) => nextDeliveryAt(app, webhookSeq, now),
     maxConcurrent: (webhookSeq) => deliveryLimit(app, webhookSeq),
@@ -57,6 +57,16 @@ export const webhookDispatcher = perApp((app: App) =>
       app.log.error("webhook deliveries could not be read", { error: describeError(error) }),
   }),
 );
+
+const isEnabled = statement<{ yes: number }, [number]>(
+  "SELECT is_enabled AS yes FROM projects WHERE seq = +?",
+);
+
+/** The deliveries of a disabled project wait. */
+function receiverOf(app: App, webhookSeq: number): CachedWebhook | null {
+  const webhook = enabledWebhook(app, webhookSeq);
+  return webhook !== null && isEnabled(app).get(webhook.projectSeq)?.yes === 1 ? webhook : null;
+}
 
 /** Makes one try of a delivery and stores its result. Resolves to false if it could not be stored. */
 async function attemptAndStore(

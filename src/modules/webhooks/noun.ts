@@ -25,6 +25,12 @@ export const webhookNoun: Noun = {
   onEvent: (app) => webhookFeed(app).onEvent(),
   recurring: [
     { name: "webhooks", pattern: "41 * * * * *", run: (app) => webhookFeed(app).advancePosition() },
+    // A command in another process may have enabled a project.
+    {
+      name: "webhook deliveries",
+      pattern: "43 * * * * *",
+      run: async (app) => webhookDispatcher(app).wakeAll(),
+    },
   ],
   dueTimes: [shiftDeliveries],
   wake: (app) => webhookDispatcher(app).wakeAll(),

@@ -109,6 +109,8 @@ export const workflowModule = perApp((app: App): Module => {
     ],
     recurring: [
       { name: "deleted workflows", pattern: "*/10 * * * * *", run: workflows.removeDeleted },
+      // A command in another process may have enabled a project.
+      { name: "workflow calls", pattern: "47 * * * * *", run: async () => calls.wakeAll() },
     ],
     dueTimes: [executionRows.shift],
     wake(): void {

@@ -44,9 +44,11 @@ const findNextWorkflow = statement<{ seq: number | null }, [number]>(`
     SELECT min(workflow_seq) AS seq FROM workflow_executions
     WHERE due_for = 'CALL' AND workflow_seq > +?`);
 
-const findProject = statement<{ projectSeq: number }, [number]>(
-  "SELECT project_seq AS projectSeq FROM workflows WHERE seq = +?",
-);
+/** The calls of a disabled project wait. */
+const findProject = statement<{ projectSeq: number }, [number]>(`
+    SELECT w.project_seq AS projectSeq
+    FROM workflows w JOIN projects p ON p.seq = w.project_seq AND p.is_enabled = 1
+    WHERE w.seq = +?`);
 
 const findDue = statement<{ seq: number }, [number, number, number]>(`
     SELECT seq FROM workflow_executions
