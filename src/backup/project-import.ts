@@ -203,19 +203,20 @@ function sealAnew(sqlite: Database, seq: number, secrets: { from: string; to: st
     if (where === undefined) throw new Error(`${table} has no rows of projects`);
     const [from, to] = [deriveKey(secrets.from, purpose), deriveKey(secrets.to, purpose)];
     const rows = sqlite
-      .query<{ seq: number; sealed: Uint8Array }, [number]>(
-        `SELECT seq, ${column} AS sealed FROM main.${table} WHERE ${column} IS NOT NULL AND ${where}`,
+      .query<{ row: number; sealed: Uint8Array }, [number]>(
+        `SELECT rowid AS row, ${column} AS sealed
+         FROM main.${table} WHERE ${column} IS NOT NULL AND ${where}`,
       )
       .all(seq);
-    const update = sqlite.query(`UPDATE main.${table} SET ${column} = ? WHERE seq = ?`);
-    for (const row of rows) {
-      const plain = unseal(from, row.sealed);
+    const update = sqlite.query(`UPDATE main.${table} SET ${column} = ? WHERE rowid = ?`);
+    for (const { row, sealed } of rows) {
+      const plain = unseal(from, sealed);
       if (plain === null) {
         throw new BackupError(
           `A secret in ${table} of the backup cannot be opened with the secret that is beside it.`,
         );
       }
-      update.run(seal(to, plain), row.seq);
+      update.run(seal(to, plain), row);
     }
   }
 }

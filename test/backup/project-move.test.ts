@@ -125,15 +125,21 @@ describe("each table", () => {
 
   test("belongs to projects or stays", () => {
     const installation = [
+      "alert_notices",
+      "alerts",
       "direct_sites",
+      "disk_samples",
       "installation_values",
       "migrations",
       "mta_sts_policies",
+      "passkeys",
       "purge_marks",
       "readers",
       "readiness",
+      "recovery_codes",
       "sqlite_sequence",
       "system_mails",
+      "totp_secrets",
       "user_sessions",
       "users",
     ];
