@@ -47,11 +47,17 @@ export const backupInit: Command = {
   flags: [
     { name: "recipient", placeholder: "AGE1…", help: "Public half of a key that you have already" },
     { name: "replace", help: "Replace the key; older backups still need the old one" },
+    { name: "if-needed", help: "Keep the key that there is, instead of an error" },
   ],
   settings: STORE_SETTINGS,
   run: (input) =>
     withStore(input, async ({ db, writer }) => {
       const given = input.flags["recipient"];
+      const present = readInstallationValue(db, "backup_recipient");
+      if (present !== null && input.flags["if-needed"] !== undefined) {
+        const kept = { recipient: present, identity: null };
+        return print(input, kept, `Backups are encrypted for ${present}, as before.`);
+      }
       const pair =
         given === undefined
           ? await generateKeyPair()

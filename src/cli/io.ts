@@ -13,7 +13,12 @@ export type Output = {
 };
 
 export type Io = {
-  stdin: { isTerminal: boolean; stream(): ReadableStream<Uint8Array> };
+  stdin: {
+    isTerminal: boolean;
+    stream(): ReadableStream<Uint8Array>;
+    /** Whether the terminal shows what is typed; it does again when the program ends. */
+    showTyping(isShown: boolean): void;
+  };
   stdout: Output;
   stderr: Output;
   env: Readonly<Record<string, string | undefined>>;

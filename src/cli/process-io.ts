@@ -11,7 +11,7 @@ const EXIT_INTERRUPTED = 130;
 export function processIo(): Io & { isStopping(): boolean } {
   let isStopping = false;
   return {
-    stdin: { isTerminal: isatty(STDIN), stream: () => Bun.stdin.stream() },
+    stdin: { isTerminal: isatty(STDIN), stream: () => Bun.stdin.stream(), showTyping },
     stdout: {
       isTerminal: isatty(STDOUT),
       line: (text) => console.log(text),
@@ -71,6 +71,15 @@ export function processIo(): Io & { isStopping(): boolean } {
 
 function write(stream: NodeJS.WriteStream, text: string): Promise<void> {
   return new Promise((resolve) => stream.write(text, () => resolve()));
+}
+
+let isTypingHidden = false;
+
+function showTyping(isShown: boolean): void {
+  if (isShown === !isTypingHidden) return;
+  if (!isTypingHidden) process.on("exit", () => showTyping(true));
+  isTypingHidden = !isShown;
+  Bun.spawnSync(["stty", isShown ? "echo" : "-echo"], { stdin: "inherit" });
 }
 
 function programName(): string {

@@ -58,10 +58,11 @@ import {
   userList,
   userResetSecondFactor,
 } from "./user.ts";
+import { setup } from "./setup.ts";
 import { version } from "./version.ts";
 
 const GROUPS: readonly CommandGroup[] = [
-  { subject: "Run a server", commands: [dev, serve, readyz] },
+  { subject: "Run a server", commands: [dev, setup, serve, readyz] },
   {
     subject: "Projects and their keys",
     commands: [

@@ -1,10 +1,14 @@
 /** The commands `mailstead user add`, `link`, `list`, `disable`, `enable` and `reset-second-factor`. */
 
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { MEMBER_ROLES, type MemberRole } from "../db/schema/accounts.ts";
 import type { SettingName } from "../config/settings.ts";
 import { isoTime, isoTimeOrNull } from "../lib/clock.ts";
+import { AppError } from "../lib/errors.ts";
 import type { AuditEntry } from "../modules/accounts/audit.ts";
 import { factorsOf } from "../modules/accounts/second-factors.ts";
+import { createPasswords, requireGoodPassword } from "../modules/accounts/passwords.ts";
 import type { UserRow } from "../modules/accounts/users.ts";
 import { membershipsOf } from "../modules/projects.ts";
 import { parseAddress } from "../protocols/mime/address.ts";
@@ -37,30 +41,38 @@ export const userAdd: Command = {
     { name: "project", placeholder: "ID|NAME", help: "Project in which the user gets a role" },
     { name: "role", placeholder: MEMBER_ROLES.join("|"), help: "Role in the project" },
     { name: "name", placeholder: "TEXT", help: "Name of the user" },
+    {
+      name: "password-file",
+      placeholder: "FILE",
+      help: "File with a password for the user, instead of a sign-in link",
+    },
   ],
   settings: USER_SETTINGS,
   run: async (input) => {
     const email = emailIn(input);
     const isOwner = input.flags["owner"] !== undefined;
     const role = roleIn(input.flags);
+    const passwordDigest = await passwordDigestIn(input, email);
     return withNewStore(input, async (store) => {
       const { writer, accounts, project } = store;
       const projectSeq = role === null ? null : project().seq;
       const { user, token } = await writer.write(() => {
         const name = input.flags["name"];
-        const user = addUser(store, { email, name, isOwner });
+        const user = addUser(store, { email, name, isOwner, passwordDigest });
         if (projectSeq !== null && role !== null) {
           accounts.members.put(projectSeq, user.seq, role);
         }
         accounts.record(entryOf("add", user, { projectSeq, fields: isOwner ? ["isOwner"] : [] }));
-        return { user, token: accounts.createLink(user.seq) };
+        return { user, token: passwordDigest === null ? accounts.createLink(user.seq) : null };
       });
-      const link = linkOf(store, token);
+      const link = token === null ? null : linkOf(store, token);
       const what = user.isOwner ? "is an owner" : "is a user";
       return print(
         input,
         { user: present(store, user), link },
-        `${email} ${what}. To sign in, once within an hour, open:\n${link}`,
+        link === null
+          ? `${email} ${what}, with the password of the file.`
+          : `${email} ${what}. To sign in, once within an hour, open:\n${link}`,
       );
     });
   },
@@ -154,17 +166,52 @@ function disabledCommand(verb: "disable" | "enable", isDisabled: boolean): Comma
   };
 }
 
+type Added = {
+  email: string;
+  name: string | undefined;
+  isOwner: boolean;
+  passwordDigest: string | null;
+};
+
+const MAX_PASSWORD_FILE_BYTES = 8_192;
+
+/** The digest of the password in a file; null without --password-file. */
+async function passwordDigestIn({ flags, io }: Input, email: string): Promise<string | null> {
+  const file = flags["password-file"];
+  if (file === undefined) return null;
+  let text: string;
+  try {
+    text = readFileSync(resolve(io.cwd, file), "utf8");
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`--password-file: ${file} cannot be read: ${reason}`);
+  }
+  const password = text.slice(0, MAX_PASSWORD_FILE_BYTES).replace(/\r?\n$/, "");
+  try {
+    requireGoodPassword(password, email);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    throw new UsageError(`--password-file: the ${error.message.replace(":", "")}`);
+  }
+  return createPasswords().hash(password, "");
+}
+
+function passwordTaken(email: string): UsageError {
+  return new UsageError(
+    `${email} has a password already; mailstead user link ${email} lets the user set another one`,
+  );
+}
+
 /** Part of a change: adds the user, or changes the existing one. */
-function addUser(
-  { accounts }: Store,
-  { email, name, isOwner }: { email: string; name: string | undefined; isOwner: boolean },
-): UserRow {
+function addUser({ accounts }: Store, { email, name, isOwner, passwordDigest }: Added): UserRow {
   const { users } = accounts;
   const existing = users.findByEmail(email);
   if (existing === null) {
-    return users.create({ email, name: name ?? email, passwordDigest: null, isOwner })();
+    return users.create({ email, name: name ?? email, passwordDigest, isOwner })();
   }
+  if (passwordDigest !== null && existing.passwordDigest !== null) throw passwordTaken(email);
   return users.set(accounts.prove(existing).seq, {
+    ...(passwordDigest !== null && { passwordDigest }),
     isOwner: isOwner || existing.isOwner,
     name: name ?? existing.name,
   })();

@@ -29,6 +29,7 @@ const CREATES_THE_CLOCK = [
   "cli/send.ts",
   "cli/sendmail/run.ts",
   "cli/serve.ts",
+  "cli/setup.ts",
   "cli/store.ts",
   "db/migrate.ts",
   "lib/log.ts",

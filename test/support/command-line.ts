@@ -113,6 +113,7 @@ export function testStreams({ env = {}, cwd = tmpdir(), stdin = "" }: Options = 
     stdin: {
       isTerminal: false,
       stream: () => (typeof stdin === "string" ? new Blob([stdin]).stream() : stdin),
+      showTyping() {},
     },
     stdout: outputTo("stdout"),
     stderr: outputTo("stderr"),

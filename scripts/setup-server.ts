@@ -1,0 +1,380 @@
+/**
+ * Sets up a server with `mailstead setup` in a copy of an empty Debian, up to a delivered mail.
+ *
+ * `bun scripts/setup-server.ts [--root FOLDER] [--only NAME]`
+ *
+ * FOLDER has the files of an empty Debian; without it, debootstrap makes one, which needs a mirror. The
+ * script runs as root on Linux, in namespaces of its own for processes, mounts and the network, which
+ * has a name server and the server of a recipient on loopback. First it builds the executable. There is
+ * no systemd in these roots, so setup starts the server without it.
+ *
+ * - first: one command, whose DNS records are published when it shows them, until the mail arrives
+ * - again: the same command and one without flags change nothing and send nothing
+ * - port: a taken port 25 is refused, and the program that has it is named
+ * - relay: with a wrong password nothing is written
+ * - kill: a setup that is killed at any moment goes on when it is run again
+ * - terminal: the questions in a pseudo-terminal, also with a relay, and Ctrl-C
+ *
+ * Prints the output of each setup with its time. The exit code is 1 if one fails.
+ */
+
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import net from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { startDnsServer, type TestDns, type TestRecords } from "../test/support/dns-server.ts";
+import { startScript } from "../test/support/smtp-script.ts";
+import { type Sink, startSink } from "../test/support/smtp-sink.ts";
+
+const ROOT = join(import.meta.dir, "..");
+const EXECUTABLE = join(ROOT, "dist/mailstead");
+const INSIDE = "--inside";
+const OWNER = "ada@friends.example";
+const LIMIT_MS = 180_000;
+
+const { values } = parseArgs({
+  options: {
+    root: { type: "string" },
+    only: { type: "string" },
+    inside: { type: "string" },
+  },
+});
+
+function requireHost(): void {
+  if (process.platform !== "linux" || process.getuid?.() !== 0) fail("it needs Linux and root");
+  for (const program of ["unshare", "chroot", "ip", "cp", "mount"]) {
+    if (Bun.which(program) === null) fail(`the program ${program} is missing`);
+  }
+}
+
+function fail(reason: string): never {
+  console.error(`setup-server: ${reason}`);
+  process.exit(1);
+}
+
+/** Copies the root, builds, and starts this script again in namespaces of its own. */
+async function outside(): Promise<number> {
+  requireHost();
+  const folder = mkdtempSync(join(tmpdir(), "mailstead-setup-"));
+  try {
+    const pristine =
+      values.root === undefined ? makeRoot(join(folder, "debian")) : resolve(values.root);
+    if (!existsSync(join(pristine, "etc/debian_version"))) fail(`${pristine} is no Debian`);
+    const build = Bun.spawnSync([process.execPath, "scripts/build.ts", "--quick"], { cwd: ROOT });
+    if (!build.success) fail(`the build failed: ${build.stderr.toString()}`);
+    const only = values.only === undefined ? [] : ["--only", values.only];
+    const script = [
+      process.execPath,
+      import.meta.path,
+      INSIDE,
+      folder,
+      "--root",
+      pristine,
+      ...only,
+    ];
+    const namespaces = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child"];
+    const child = Bun.spawn([...namespaces, ...script], {
+      stdio: ["ignore", "inherit", "inherit"],
+    });
+    return await child.exited;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function makeRoot(path: string): string {
+  if (Bun.which("debootstrap") === null) fail("name a root with --root, or install debootstrap");
+  const made = Bun.spawnSync(["debootstrap", "--variant=minbase", "bookworm", path]);
+  if (!made.success) fail(`debootstrap failed: ${made.stdout.toString().slice(-500)}`);
+  return path;
+}
+
+type World = { folder: string; pristine: string; dns: TestDns; sink: Sink; machines: number };
+
+/** An empty Debian with the executable in the folder of root, as after a download. */
+function newMachine(world: World): string {
+  const machine = join(world.folder, `machine-${++world.machines}`);
+  run("cp", "-a", world.pristine, machine);
+  run("cp", EXECUTABLE, join(machine, "root/mailstead"));
+  run("mount", "-t", "proc", "proc", join(machine, "proc"));
+  world.dns.records = { ...RECIPIENTS };
+  world.sink.messages.length = 0;
+  return machine;
+}
+
+function run(...words: string[]): void {
+  const ran = Bun.spawnSync(words);
+  if (!ran.success) fail(`${words.join(" ")}: ${ran.stderr.toString()}`);
+}
+
+/** The zone of the recipient; the one of the sender is published when setup shows it. */
+const RECIPIENTS: Record<string, TestRecords> = {
+  "friends.example": { MX: ["10 mx.friends.example"] },
+  "mx.friends.example": { A: ["127.0.0.1"] },
+  "gmail.com": { MX: ["10 mx.friends.example"] },
+  "outlook.com": { MX: ["10 mx.friends.example"] },
+};
+
+const flagsOf = ({ dns, sink }: World): string[] =>
+  [
+    `--hostname mail.shop.example --domain shop.example --owner-email ${OWNER}`,
+    "--transport direct --tls off --inbound 0.0.0.0:2525 --backup-to /var/backups/mailstead",
+    `--dns 127.0.0.1:${dns.server.port} --direct-port ${sink.port} --allow-private-addresses`,
+  ].flatMap((line) => line.split(" "));
+
+const chrooted = (machine: string, words: readonly string[]): string[] => [
+  "chroot",
+  machine,
+  "/root/mailstead",
+  ...words,
+];
+
+const ENV = {
+  PATH: "/usr/sbin:/usr/bin:/sbin:/bin",
+  HOME: "/root",
+  LANG: "C.UTF-8",
+  TERM: "xterm",
+};
+
+type Ran = { code: number | null; output: string; seconds: number };
+
+/** Runs setup, and publishes the records that it shows when it has begun to wait for them. */
+async function setUp(world: World, machine: string, words: readonly string[]): Promise<Ran> {
+  const startedAt = performance.now();
+  const child = Bun.spawn(chrooted(machine, ["setup", ...words]), {
+    env: ENV,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    timeout: LIMIT_MS,
+    killSignal: "SIGKILL",
+  });
+  let output = "";
+  const read = async (stream: ReadableStream<Uint8Array>) => {
+    const decoder = new TextDecoder();
+    for await (const bytes of stream) {
+      const text = decoder.decode(bytes, { stream: true });
+      output += text;
+      if (text.includes("Publish these records")) publish(world.dns, output);
+    }
+  };
+  await Promise.all([read(child.stdout), read(child.stderr)]);
+  const code = await child.exited;
+  const ran = { code, output, seconds: (performance.now() - startedAt) / 1000 };
+  show(words, ran);
+  return ran;
+}
+
+function show(words: readonly string[], { output, seconds, code }: Ran): void {
+  console.log(`$ mailstead setup ${words.join(" ")}`);
+  for (const line of output.trimEnd().split("\n")) console.log(`  | ${line.slice(0, 150)}`);
+  console.log(`  = exit code ${code} after ${seconds.toFixed(1)} s`);
+}
+
+const ROW = /^ {2}(?:ok|missing|differs|unknown) +(A|AAAA|PTR|TXT|MX) +(\S+) +(.*)$/gm;
+
+function publish(dns: TestDns, output: string): void {
+  const records: Record<string, TestRecords> = {
+    ...RECIPIENTS,
+    "mail.shop.example": { A: ["127.0.0.1"] },
+    "1.0.0.127.in-addr.arpa": { PTR: ["mail.shop.example"] },
+  };
+  for (const [, type, name = "", value = ""] of output.matchAll(ROW)) {
+    const known = records[name] ?? {};
+    if (type === "TXT") records[name] = { ...known, TXT: [...(known.TXT ?? []), inStrings(value)] };
+    if (type === "MX") records[name] = { ...known, MX: [value] };
+  }
+  dns.records = records;
+}
+
+/** A string of a TXT record has at most 255 octets. */
+const inStrings = (value: string): string[] => value.match(/.{1,255}/g) ?? [];
+
+function expect(isTrue: boolean, what: string): void {
+  if (!isTrue) throw new Error(`not so: ${what}`);
+  console.log(`  ok ${what}`);
+}
+
+/** All files below /etc/mailstead with their contents and rights. */
+function filesOf(machine: string): string {
+  const folder = join(machine, "etc/mailstead");
+  if (!existsSync(folder)) return "";
+  return readdirSync(folder)
+    .toSorted()
+    .map((name) => `${name} ${readFileSync(join(folder, name), "utf8")}`)
+    .join("\n");
+}
+
+const hasUser = (machine: string): boolean =>
+  /^mailstead:/m.test(readFileSync(join(machine, "etc/passwd"), "utf8"));
+
+async function first(world: World): Promise<string> {
+  const machine = newMachine(world);
+  const ran = await setUp(world, machine, flagsOf(world));
+  expect(ran.code === 0, "the setup succeeds");
+  const [mail] = world.sink.messages;
+  const text = Buffer.from(mail?.data ?? []).toString();
+  expect(
+    mail?.to[0] === OWNER && text.includes("\r\nDKIM-Signature: "),
+    "the signed mail is at the recipient",
+  );
+  expect(
+    ran.output.includes("was delivered to the server of"),
+    "it says that the mail was delivered",
+  );
+  expect(/AGE-SECRET-KEY-1\w{58}/.test(ran.output), "it shows the recovery key");
+  expect(/\/app\/link#\w{43}/.test(ran.output), "it shows the sign-in link");
+  expect(ran.seconds < 180, `it takes less than three minutes: ${ran.seconds.toFixed(1)} s`);
+  return machine;
+}
+
+async function again(world: World): Promise<void> {
+  const machine = await first(world);
+  const before = filesOf(machine);
+  for (const words of [flagsOf(world), []]) {
+    const { code, output } = await setUp(world, machine, words);
+    expect(code === 0 && output.includes("No file changes."), "it succeeds and changes no file");
+    expect(filesOf(machine) === before, "the files are the same");
+    expect(world.sink.messages.length === 1, "there is no second mail");
+  }
+  const changed = await setUp(world, machine, ["--log-level", "warn"]);
+  expect(
+    changed.code === 0 && changed.output.includes("+ MAILSTEAD_LOG_LEVEL=warn"),
+    "it shows what changes",
+  );
+  const copies = readdirSync(join(machine, "etc/mailstead")).filter((name) =>
+    name.startsWith("environment.before-"),
+  );
+  expect(world.sink.messages.length === 1, "there is no second mail");
+  expect(copies.length === 1, `the old file is kept: ${copies.join(", ")}`);
+}
+
+async function takenPort(world: World): Promise<void> {
+  const machine = newMachine(world);
+  const server = net.createServer();
+  await new Promise<void>((done) => server.listen(25, "127.0.0.1", done));
+  const words = flagsOf(world).map((word) => (word === "0.0.0.0:2525" ? "0.0.0.0:25" : word));
+  const { code, output } = await setUp(world, machine, words);
+  server.close();
+  expect(
+    code === 2 && output.includes("port 25 is taken by bun (process "),
+    "it names the program",
+  );
+  expect(filesOf(machine) === "" && !hasUser(machine), "nothing is written");
+}
+
+async function refusedRelay(world: World): Promise<void> {
+  const machine = newMachine(world);
+  const relay = await startScript({
+    script: { auth: { code: 535, text: "5.7.8 Wrong password" } },
+  });
+  writeFileSync(join(machine, "root/relay"), `smtp://ada:wrong@127.0.0.1:${relay.port}?tls=none\n`);
+  const words = flagsOf(world).map((word) => (word === "direct" ? "relay" : word));
+  const { code, output } = await setUp(world, machine, [
+    ...words,
+    "--relay-url-file",
+    "/root/relay",
+  ]);
+  await relay.close();
+  expect(code === 2 && output.includes("< 535 5.7.8 Wrong password"), "it shows the conversation");
+  expect(!output.includes("wrong@"), "it does not show the password");
+  expect(filesOf(machine) === "" && !hasUser(machine), "nothing is written");
+}
+
+/** Texts of the output, after each of which a setup is killed. */
+const KILLED_AFTER = [
+  "Files:",
+  "was created",
+  "There is no systemd",
+  "is ready",
+  "is an owner",
+  "has these keys",
+  "recovery key",
+  "Publish these records",
+];
+
+async function killed(world: World): Promise<void> {
+  for (const text of KILLED_AFTER) {
+    const machine = newMachine(world);
+    const child = Bun.spawn(chrooted(machine, ["setup", ...flagsOf(world)]), {
+      env: ENV,
+      stdout: "pipe",
+      stderr: "ignore",
+    });
+    let output = "";
+    for await (const bytes of child.stdout) {
+      output += Buffer.from(bytes).toString();
+      if (output.includes(text)) child.kill("SIGKILL");
+    }
+    const last = output.trimEnd().split("\n").at(-1) ?? "";
+    console.log(`killed after “${text}”; its last line: ${last.slice(0, 100)}`);
+    const { code } = await setUp(world, machine, flagsOf(world));
+    const isDelivered = code === 0 && world.sink.messages.length === 1;
+    expect(isDelivered, "the second run ends with one delivered mail");
+    stopServers(world);
+  }
+}
+
+/** Ends the processes of all machines: each has its server on the same port. */
+function stopServers({ folder }: World): void {
+  for (const name of readdirSync("/proc").filter((each) => /^\d+$/.test(each))) {
+    if (rootOf(name).startsWith(folder)) process.kill(Number(name), "SIGKILL");
+  }
+}
+
+function rootOf(pid: string): string {
+  try {
+    return readlinkSync(`/proc/${pid}/root`);
+  } catch {
+    return ""; // It has ended meanwhile.
+  }
+}
+
+async function inTerminal(world: World): Promise<void> {
+  const machine = newMachine(world);
+  void machine;
+}
+
+const STEPS: Readonly<Record<string, (world: World) => Promise<unknown>>> = {
+  first,
+  again,
+  port: takenPort,
+  relay: refusedRelay,
+  kill: killed,
+  terminal: inTerminal,
+};
+
+async function inside(folder: string): Promise<number> {
+  run("mount", "--make-rprivate", "/");
+  run("mount", "-t", "proc", "proc", "/proc");
+  run("ip", "link", "set", "lo", "up");
+  mkdirSync(folder, { recursive: true });
+  const dns = await startDnsServer({ records: RECIPIENTS, negativeSeconds: 1 });
+  const sink = await startSink();
+  const world: World = { folder, pristine: values.root ?? "", dns, sink, machines: 0 };
+  for (const [name, step] of Object.entries(STEPS)) {
+    if (values.only !== undefined && values.only !== name) continue;
+    console.log(`\n== ${name}`);
+    await step(world);
+    stopServers(world);
+  }
+  return 0;
+}
+
+try {
+  process.exitCode = values.inside === undefined ? await outside() : await inside(values.inside);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+}
+process.exit();

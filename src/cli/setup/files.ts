@@ -1,0 +1,165 @@
+/**
+ * The files that setup writes. A file is written beside its place, brought to disk, and renamed, so
+ * that a kill leaves the old one or the new one. The old one is kept as `NAME.before-TIME`.
+ */
+
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fchmodSync,
+  fchownSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { digestFile, syncPath } from "../../backup/files.ts";
+import { isoTime } from "../../lib/clock.ts";
+import type { Machine, ServiceUser } from "./machine.ts";
+
+export type WantedFile = {
+  path: string;
+  /** Null if there must be no such file. */
+  content: string | null;
+  mode: number;
+  /** The group that may read it, besides root. */
+  group: "root" | "service";
+  /** True if the content must not be shown. */
+  isSecret: boolean;
+};
+
+export type FileChange = WantedFile & {
+  kind: "new" | "changed" | "removed";
+  /** The text that is there now; null for a new file. */
+  before: string | null;
+};
+
+/** The files that differ from those on the machine. */
+export function findChanges(machine: Machine, wanted: readonly WantedFile[]): FileChange[] {
+  return wanted.flatMap((file): FileChange[] => {
+    const path = machine.path(file.path);
+    const exists = existsSync(path);
+    if (file.content === null) {
+      return exists ? [{ ...file, kind: "removed", before: readFileSync(path, "utf8") }] : [];
+    }
+    if (!exists) return [{ ...file, kind: "new", before: null }];
+    const before = readFileSync(path, "utf8");
+    return before === file.content ? [] : [{ ...file, kind: "changed", before }];
+  });
+}
+
+/** A new file with more lines, such as the unit, is only shown in a dry run. */
+const MAX_LINES_OF_NEW = 30;
+
+/** What changes, in lines that begin with `+` or `-`. Values of secrets are not shown. */
+export function describeChange(
+  { path, kind, content, before, isSecret }: FileChange,
+  { isWhole }: { isWhole: boolean },
+): string[] {
+  const title = `${kind.padEnd(8)} ${path}`;
+  const [old, next] = [linesOf(before ?? ""), linesOf(content ?? "")];
+  const isLong = kind === "new" && next.length > MAX_LINES_OF_NEW;
+  if (isSecret || (isLong && !isWhole)) return [title];
+  if (kind !== "changed")
+    return [title, ...(kind === "new" ? next : old).map(marked(kind === "new"))];
+  return [
+    title,
+    ...old.filter((line) => !next.includes(line)).map(marked(false)),
+    ...next.filter((line) => !old.includes(line)).map(marked(true)),
+  ];
+}
+
+const SECRET_VARIABLE = /^(MAILSTEAD_\w*(?:SECRET|PASSWORD|RELAY_URL|AUTH))=.*/;
+
+const marked = (isAdded: boolean) => (line: string) =>
+  `         ${isAdded ? "+" : "-"} ${line.replace(SECRET_VARIABLE, "$1=(not shown)")}`;
+
+function linesOf(text: string): string[] {
+  return text.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("#"));
+}
+
+export function writeChange(
+  machine: Machine,
+  change: FileChange,
+  { service, now }: { service: ServiceUser; now: number },
+): void {
+  const path = machine.path(change.path);
+  makeFolder(dirname(path));
+  if (change.kind !== "new") keepOld(path, now);
+  const { content } = change;
+  if (content === null) {
+    rmSync(path);
+    syncPath(dirname(path));
+    return;
+  }
+  replaceFile(path, change.mode, (file) => {
+    if (machine.isRoot) fchownSync(file, 0, change.group === "service" ? service.gid : 0);
+    writeFileSync(file, content);
+  });
+}
+
+/** True if the executable that runs is already the installed one. */
+export async function isInstalled(from: string, to: string): Promise<boolean> {
+  if (!existsSync(to)) return false;
+  if (statSync(from).size !== statSync(to).size) return false;
+  const [running, installed] = [await digestFile(from), await digestFile(to)];
+  return running.sha256 === installed.sha256;
+}
+
+/** Copies an executable; a server that runs the old one keeps it until its restart. */
+export function installExecutable(from: string, to: string): void {
+  makeFolder(dirname(to));
+  replaceFile(to, 0o755, (_, draft) => copyFileSync(from, draft));
+}
+
+function replaceFile(
+  path: string,
+  mode: number,
+  fill: (file: number, draft: string) => void,
+): void {
+  const draft = `${path}.new`;
+  rmSync(draft, { force: true });
+  const file = openSync(draft, "wx", 0o600);
+  try {
+    fill(file, draft);
+    fchmodSync(file, mode);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(draft, path);
+  syncPath(dirname(path));
+}
+
+/** The copy has the owner and the rights of the old file. */
+function keepOld(path: string, now: number): void {
+  const copy = `${path}.before-${isoTime(now).replace(/[-:]|\.\d+/g, "")}`;
+  const { mode, uid, gid } = statSync(path);
+  copyFileSync(path, copy);
+  chmodSync(copy, mode & 0o777);
+  chownSync(copy, uid, gid);
+}
+
+/** Everybody may look into it: what must not be read has rights of its own. */
+export function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  mkdirSync(path);
+  chmodSync(path, 0o755);
+}
+
+/** A folder of the service, which only it can read. An existing one keeps its content. */
+export function makeServiceFolder(machine: Machine, path: string, service: ServiceUser): void {
+  const folder = machine.path(path);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (machine.isRoot) chownSync(folder, service.uid, service.gid);
+  chmodSync(folder, 0o700);
+}
