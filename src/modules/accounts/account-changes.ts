@@ -1,10 +1,7 @@
-/** Changes of users by themselves and by owners, each with its entry in the audit log. */
+/** Changes of users by themselves, each with its entry in the audit log. */
 
-import type { Db } from "../../db/open.ts";
 import type { Change } from "../../db/writer.ts";
-import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
-import { membershipsOf } from "../projects.ts";
 import type { AccountInput } from "./model.ts";
 import { formatPreferences } from "./preferences.ts";
 import type { Accounts } from "./service.ts";
@@ -14,8 +11,8 @@ import type { UserRow } from "./users.ts";
 
 export type AccountChanges = ReturnType<typeof createAccountChanges>;
 
-export function createAccountChanges({ db, accounts }: { db: Db; accounts: Accounts }) {
-  const { users, sessions, record } = accounts;
+export function createAccountChanges({ accounts }: { accounts: Accounts }) {
+  const { users, sessions, record, recordChange } = accounts;
 
   return {
     /** Changes the name or the preferences of the user of a session. */
@@ -28,23 +25,21 @@ export function createAccountChanges({ db, accounts }: { db: Db; accounts: Accou
         ...(name === undefined ? {} : { name }),
         ...(preferences === undefined ? {} : { preferences: formatPreferences(preferences) }),
       };
-      return () => {
-        const { user } = session;
-        if (name !== undefined) {
-          record({
-            actor: actorOf(user),
-            projectSeq: null,
-            action: "user.update",
-            objectType: "user",
-            objectId: user.id,
-            fields: ["name"],
-            address: client.address,
-          });
-        }
-        return Object.keys(settings).length === 0
-          ? users.get(user.id)
-          : users.set(user.seq, settings)();
+      const { user } = session;
+      const change = () =>
+        Object.keys(settings).length === 0 ? users.get(user.id) : users.set(user.seq, settings)();
+      // The preferences are those of the dashboard alone.
+      if (name === undefined) return change;
+      const entry = {
+        actor: actorOf(user),
+        projectSeq: null,
+        action: "user.update",
+        objectType: "user",
+        objectId: user.id,
+        fields: ["name"],
+        address: client.address,
       };
+      return () => recordChange(entry, change);
     },
 
     /** Ends another session of the user, or this one. */
@@ -57,40 +52,6 @@ export function createAccountChanges({ db, accounts }: { db: Db; accounts: Accou
           action: "session.delete",
           objectType: "session",
           objectId: id,
-          address: client.address,
-        });
-      };
-    },
-
-    /** All users with their projects, in the order in which they were created. */
-    listUsers: () =>
-      users.list().map((user) => ({
-        id: user.id,
-        email: user.email,
-        name: user.name,
-        isOwner: user.isOwner,
-        isDisabled: user.disabledAt !== null,
-        hasPassword: user.passwordDigest !== null,
-        createdAt: isoTime(user.createdAt),
-        lastSeenAt: isoTimeOrNull(sessions.lastSeenAt(user.seq)),
-        projects: membershipsOf({ db }, user.seq).map(({ id, name, role }) => ({ id, name, role })),
-      })),
-
-    /** Disables a user, which ends the sessions and links, or enables the user again. */
-    setDisabled(
-      owner: KnownSession,
-      { id, isDisabled }: { id: string; isDisabled: boolean },
-      client: Client,
-    ): Change<void> {
-      return () => {
-        const user = users.get(id);
-        accounts.setDisabled(user, isDisabled);
-        record({
-          actor: actorOf(owner.user),
-          projectSeq: null,
-          action: isDisabled ? "user.disable" : "user.enable",
-          objectType: "user",
-          objectId: user.id,
           address: client.address,
         });
       };

@@ -6,8 +6,6 @@
  * POST   /app/api/account/password      set a new password; ends all other sessions
  * GET    /app/api/account/sessions      list the sessions of the user
  * DELETE /app/api/account/sessions/:id  end one of them
- * GET    /app/api/users                 list all users (owners)
- * PATCH  /app/api/users/:id             disable or enable a user (owners)
  *
  * These routes serve the dashboard and are not documented.
  */
@@ -19,7 +17,7 @@ import { undocumented } from "../../http/documented.ts";
 import { envelope, IdParams } from "../../http/envelope.ts";
 import { fieldError, REQUIRED } from "../../lib/errors.ts";
 import type { AccountChanges } from "./account-changes.ts";
-import { AccountInput, ConfirmInput, PasswordInput, UserInput } from "./model.ts";
+import { AccountInput, ConfirmInput, PasswordInput } from "./model.ts";
 import type { NewPasswords } from "./new-passwords.ts";
 import { presentAccount, presentSession } from "./present.ts";
 import type { AccountRequests } from "./requests.ts";
@@ -28,7 +26,6 @@ import type { SecondStep } from "./second-step.ts";
 import type { SignIn } from "./sign-in.ts";
 
 const hidden = { detail: undocumented("USER", "SESSION") };
-const hiddenForOwners = { detail: undocumented("OWNER", "SESSION") };
 
 export function accountRoutes(deps: {
   accounts: Accounts;
@@ -90,32 +87,5 @@ export function accountRoutes(deps: {
         return status(204, undefined);
       },
       { ...hidden, params: IdParams },
-    );
-}
-
-export function userRoutes(deps: {
-  changes: AccountChanges;
-  requests: AccountRequests;
-  writer: Pick<Writer, "write">;
-}) {
-  const { changes, requests, writer } = deps;
-
-  return new Elysia({ name: "user-routes", prefix: "/app/api" })
-    .use(requests.owner)
-    .get(
-      "/users",
-      () => {
-        const items = changes.listUsers();
-        return envelope({ items, total: items.length });
-      },
-      hiddenForOwners,
-    )
-    .patch(
-      "/users/:id",
-      async ({ session, params, body, client }) => {
-        await writer.write(changes.setDisabled(session, { id: params.id, ...body }, client));
-        return status(204, undefined);
-      },
-      { ...hiddenForOwners, params: IdParams, body: limited(UserInput, BODY_LIMITS.settings) },
     );
 }

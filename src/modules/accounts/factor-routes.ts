@@ -23,7 +23,6 @@ import type { App } from "../../core/app.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import { undocumented } from "../../http/documented.ts";
 import { envelope, IdParams } from "../../http/envelope.ts";
-import { confirmationRequired } from "../../http/session-access.ts";
 import { randomBase62, sha256 } from "../../lib/crypto.ts";
 import {
   CodeInput,
@@ -34,9 +33,8 @@ import {
   TurnOffInput,
 } from "./factor-model.ts";
 import { presentFactors, presentPasskey, presentSignedIn } from "./present.ts";
-import type { AccountRequests } from "./requests.ts";
-import type { EnrollingSession, SecondStep } from "./second-step.ts";
-import { CONFIRMATION_MS, type KnownSession } from "./sessions.ts";
+import { type AccountRequests, requireRecent } from "./requests.ts";
+import type { SecondStep } from "./second-step.ts";
 import { base32, totpUri } from "./totp.ts";
 
 const forAnyone = { detail: undocumented("ANYONE", "SESSION") };
@@ -102,11 +100,6 @@ export function secondStepRoutes({ requests, secondStep }: Deps) {
 
 /** The set-up of second factors. */
 export function factorRoutes({ app, requests, secondStep }: Deps) {
-  function requireRecent(session: KnownSession | EnrollingSession): void {
-    if ("isPending" in session && session.isPending) return;
-    if (app.clock.now() - session.confirmedAt >= CONFIRMATION_MS) throw confirmationRequired();
-  }
-
   const enrolling = new Elysia({ name: "enrolment-routes", prefix: "/app/api/account" })
     .use(requests.enrolling)
     .get(
@@ -117,7 +110,7 @@ export function factorRoutes({ app, requests, secondStep }: Deps) {
     .post(
       "/totp",
       async ({ session }) => {
-        requireRecent(session);
+        requireRecent(app, session);
         const secret = base32(await secondStep.beginTotp(session));
         const { host } = new URL(app.url);
         return envelope({ secret, uri: totpUri({ secret, email: session.user.email, host }) });
@@ -127,7 +120,7 @@ export function factorRoutes({ app, requests, secondStep }: Deps) {
     .post(
       "/totp/confirm",
       async ({ session, body, client, setCookie }) => {
-        requireRecent(session);
+        requireRecent(app, session);
         const added = await secondStep.confirmTotp(session, body.code, client);
         if (added.signedIn !== null) setCookie(added.signedIn);
         return envelope({ recoveryCodes: added.recoveryCodes });
@@ -137,7 +130,7 @@ export function factorRoutes({ app, requests, secondStep }: Deps) {
     .post(
       "/passkeys/options",
       ({ session }) => {
-        requireRecent(session);
+        requireRecent(app, session);
         return envelope(secondStep.passkeyOptions(session));
       },
       forUsers,
@@ -145,7 +138,7 @@ export function factorRoutes({ app, requests, secondStep }: Deps) {
     .post(
       "/passkeys",
       async ({ session, body, client, setCookie }) => {
-        requireRecent(session);
+        requireRecent(app, session);
         const added = await secondStep.addPasskey(session, body, client);
         if (added.signedIn !== null) setCookie(added.signedIn);
         const { passkey, recoveryCodes } = added;
@@ -167,7 +160,7 @@ export function factorRoutes({ app, requests, secondStep }: Deps) {
     .post(
       "/recovery-codes",
       async ({ session, client }) => {
-        requireRecent(session);
+        requireRecent(app, session);
         return envelope({ recoveryCodes: await secondStep.renewCodes(session, client) });
       },
       forUsers,
@@ -183,7 +176,7 @@ export function factorRoutes({ app, requests, secondStep }: Deps) {
     .delete(
       "/passkeys/:id",
       async ({ session, params, client }) => {
-        requireRecent(session);
+        requireRecent(app, session);
         await secondStep.removePasskey(session, params.id, client);
         return status(204, undefined);
       },

@@ -14,11 +14,15 @@ const Token = Type.String({ minLength: 1, maxLength: LONGEST_TOKEN });
 const Password = Type.String({ minLength: 1, maxLength: LONGEST_PASSWORD });
 /** Any text, so that an invalid address gets the same answer as an unknown one. */
 const AnyAddress = Type.String({ minLength: 1, maxLength: 320 });
-const Name = Type.String({ minLength: 1, maxLength: LONGEST_NAME, format: "header-text" });
+export const UserName = Type.String({
+  minLength: 1,
+  maxLength: LONGEST_NAME,
+  format: "header-text",
+});
 
 export const SetupInput = Input({
   token: Token,
-  name: Name,
+  name: UserName,
   email: BareAddress,
   password: Password,
 });
@@ -32,7 +36,7 @@ export const ResetInput = Input({ token: Token, password: Password });
 export const ResetRequestInput = Input({ email: AnyAddress });
 export const AcceptInput = Input({
   token: Token,
-  name: Type.Optional(Name),
+  name: Type.Optional(UserName),
   password: Type.Optional(Password),
 });
 export const PasswordInput = Input({ current: Type.Optional(Password), password: Password });
@@ -41,11 +45,9 @@ export const PasswordInput = Input({ current: Type.Optional(Password), password:
 export const MAX_PREFERENCES_BYTES = 16 * 1024;
 
 export const AccountInput = Input({
-  name: Type.Optional(Name),
+  name: Type.Optional(UserName),
   preferences: Type.Optional(
     Type.Unsafe<Record<string, unknown>>(Type.Object({}, { additionalProperties: true })),
   ),
 });
 export type AccountInput = Static<typeof AccountInput>;
-
-export const UserInput = Input({ isDisabled: Type.Boolean() });

@@ -4,6 +4,8 @@
  * validation errors.
  */
 
+import type { App } from "../../core/app.ts";
+import { confirmationRequired } from "../../http/session-access.ts";
 import { peerOf, type RequestServer } from "../../http/incoming.ts";
 import { Elysia } from "elysia";
 import type { ReadJson } from "../../http/body.ts";
@@ -15,7 +17,13 @@ import { sha256 } from "../../lib/crypto.ts";
 import { AppError } from "../../lib/errors.ts";
 import type { Accounts } from "./service.ts";
 import type { EnrollingSession } from "./second-step.ts";
-import { type Client, COOKIE_SECONDS, type KnownSession, type PendingSession } from "./sessions.ts";
+import {
+  type Client,
+  CONFIRMATION_MS,
+  COOKIE_SECONDS,
+  type KnownSession,
+  type PendingSession,
+} from "./sessions.ts";
 import { notSignedIn, type SignedIn } from "./sign-in.ts";
 
 /** The part of Elysia's context that this file needs. */
@@ -148,6 +156,16 @@ export function createAccountRequests(deps: RequestDeps) {
     /** For routes of owners; other users get 403. */
     owner: plugin("account-owner", requireOwner),
   };
+}
+
+/** Throws 403 unless the user has proven lately who they are. */
+export function requireRecent(
+  { clock }: Pick<App, "clock">,
+  session: KnownSession | EnrollingSession,
+): void {
+  // A user who has just signed in.
+  if ("isPending" in session && session.isPending) return;
+  if (clock.now() - session.confirmedAt >= CONFIRMATION_MS) throw confirmationRequired();
 }
 
 function ownersOnly(): AppError {

@@ -63,6 +63,15 @@ export function createUsers({ db, clock }: { db: Db; clock: Pick<Clock, "now"> }
 
     hasOwner: (): boolean => findOwner.get() !== null,
 
+    /** Throws 409 if the user would be the last owner before, or has not proven the address. */
+    setOwner(user: UserRow, isOwner: boolean): Change<UserRow> {
+      return () => {
+        if (!isOwner && isLastOwner(user)) throw lastOwner();
+        if (isOwner && user.unprovenProjectSeq !== null) throw unprovenOwner();
+        return db.update(users).set({ isOwner }).where(eq(users.seq, user.seq)).returning().get();
+      };
+    },
+
     list: (): UserRow[] => db.select().from(users).orderBy(asc(users.seq)).all(),
 
     /** `email` must be in its stored form. Throws 409 if another user has it. */
@@ -114,7 +123,14 @@ function addressTaken(email: string): AppError {
 }
 
 function lastOwner(): AppError {
-  return new AppError(409, "CONFLICT", "The last owner cannot be disabled.", {
+  return new AppError(409, "CONFLICT", "The last owner cannot be disabled, and stays an owner.", {
     suggestion: "Make another user an owner first: mailstead user add EMAIL --owner.",
+  });
+}
+
+function unprovenOwner(): AppError {
+  const message = "The address of this user is not proven, so the user cannot be an owner.";
+  return new AppError(409, "CONFLICT", message, {
+    suggestion: "Give the user a sign-in link first.",
   });
 }

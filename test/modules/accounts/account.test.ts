@@ -139,12 +139,12 @@ describe("the users of the installation", () => {
     );
     expect((await eve.get("/app/api/users")).status).toBe(403);
     expect((await browser.get("/app/api/users")).at("data.items")).toMatchObject([
-      { email: "owner@example.com", isOwner: true, isDisabled: false, projects: [] },
       {
         email: "eve@example.com",
         isOwner: false,
         projects: [{ id: t.project.id, name: "acme", role: "VIEWER" }],
       },
+      { email: "owner@example.com", isOwner: true, isDisabled: false, projects: [] },
     ]);
     expect((await eve.get("/app/api/state")).at("data.projects")).toEqual([
       { id: t.project.id, name: "acme", role: "VIEWER", isEnabled: true },
