@@ -16,8 +16,9 @@ const { main } = await import("./cli/run.ts");
 process.umask(OWNER_ONLY_UMASK);
 const io = processIo();
 process.exitCode = await main(words, io);
-// Connections that a stopped server has to others would keep the process alive.
-if (io.isStopping()) process.exit();
+// Connections of a stopped server, and a request of a command that has no answer, would keep the
+// process alive.
+if (io.isStopping() || process.exitCode !== 0) process.exit();
 
 /**
  * A server runs without the FTL compiler, the last one of the engine's JIT (docs/benchmarks.md). The

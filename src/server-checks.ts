@@ -12,7 +12,7 @@ import { requireReadableKeys } from "./modules/domains/keys.ts";
 import { reportMailboxStates } from "./modules/report-mailboxes/report-mailboxes.ts";
 import { reportSourceStates } from "./modules/relay-reports/sources.ts";
 import { readQueueHold } from "./outbox/queue-hold.ts";
-import { backupStateOf } from "./modules/backups.ts";
+import { readBackupsFound } from "./modules/backups.ts";
 import { readAcmeState } from "./tls/acme-state.ts";
 import { readKnownUpdate } from "./modules/updates.ts";
 import { listProjects } from "./modules/projects.ts";
@@ -36,7 +36,7 @@ export async function serverChecks(app: App): Promise<Finding[]> {
     metrics: async () => null,
     requireReadableKeys: async () => requireReadableKeys(db, secret),
     isSameSecret: async () => isSameSecret(db, secret),
-    backups: async () => backupStateOf(config, db, secret),
+    backups: () => readBackupsFound({ config, clock }, db, secret),
     queueHeldSince: async () => readQueueHold(db),
     logHeldSince: async () => readInstallationValue(db, "log_held_since"),
     knownUpdate: async () => readKnownUpdate(db),

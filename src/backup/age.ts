@@ -1,7 +1,7 @@
 /** Encryption of backups in the format of age (https://age-encryption.org/v1). */
 
 import { Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from "age-encryption";
-import { openSync, closeSync, readSync } from "node:fs";
+import { streamOf } from "./files.ts";
 import { BackupError } from "./refusal.ts";
 
 /** `identity` is the private half, `recipient` the public one. */
@@ -53,21 +53,26 @@ const NONCE_BYTES = 16;
 /** The header of a backup for two keys has about 400 bytes. */
 const MAX_HEADER_BYTES = 16 * 1024;
 
-/** Decrypts a file. An error names the file, and the part of it that was changed. */
-export async function* decryptFile(
-  file: string,
+/** Decrypts a file that is read once. An error names it, and the part of it that was changed. */
+export async function* decryptStream(
+  name: string,
+  encrypted: AsyncGenerator<Uint8Array, void, undefined>,
   identity: string,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const decrypter = new Decrypter();
   decrypter.addIdentity(identity);
+  const { pieces, beginning, failure } = observe(encrypted);
   let plain: ReadableStream<Uint8Array>;
   try {
-    plain = await decrypter.decrypt(Bun.file(file).stream());
+    plain = await decrypter.decrypt(streamOf(pieces()));
   } catch (error) {
-    throw new BackupError(
-      `${file} cannot be decrypted: its header is damaged, or it is for another recovery key.`,
-      null,
-      error,
+    throw (
+      failure() ??
+      new BackupError(
+        `${name} cannot be decrypted: its header is damaged, or it is for another recovery key.`,
+        null,
+        error,
+      )
     );
   }
   let bytes = 0;
@@ -78,24 +83,46 @@ export async function* decryptFile(
     }
   } catch (error) {
     const chunk = Math.floor(bytes / CHUNK_BYTES);
-    const from = headerBytes(file) + NONCE_BYTES + chunk * (CHUNK_BYTES + TAG_BYTES);
-    throw new BackupError(
-      `${file} is damaged: the 64 KiB from byte ${from} on were changed or cut off.`,
-      "Use another backup, or another copy of this one.",
-      error,
+    const from = headerBytes(beginning()) + NONCE_BYTES + chunk * (CHUNK_BYTES + TAG_BYTES);
+    throw (
+      failure() ??
+      new BackupError(
+        `${name} is damaged: the 64 KiB from byte ${from} on were changed or cut off.`,
+        "Use another backup, or another copy of this one.",
+        error,
+      )
     );
   }
 }
 
+/** Keeps the beginning of the pieces that pass, and the error that their source throws. */
+function observe(source: AsyncGenerator<Uint8Array, void, undefined>) {
+  let start = Buffer.alloc(0);
+  let thrown: unknown = null;
+  return {
+    beginning: () => start,
+    failure: () => thrown,
+    async *pieces(): AsyncGenerator<Uint8Array, void, undefined> {
+      try {
+        for await (const piece of source) {
+          const missing = MAX_HEADER_BYTES - start.byteLength;
+          if (missing > 0) start = Buffer.concat([start, piece.subarray(0, missing)]);
+          // With one chunk at a time, all chunks before a damaged one have been read when it fails:
+          // an error discards what waits in a stream.
+          for (let at = 0; at < piece.byteLength; at += CHUNK_BYTES) {
+            yield piece.subarray(at, at + CHUNK_BYTES);
+          }
+        }
+      } catch (error) {
+        thrown = error;
+        throw error;
+      }
+    },
+  };
+}
+
 /** The header ends with the line of its code of authentication, `--- …`. */
-function headerBytes(file: string): number {
-  const start = Buffer.alloc(MAX_HEADER_BYTES);
-  const opened = openSync(file, "r");
-  try {
-    const length = readSync(opened, start, 0, start.length, 0);
-    const last = start.subarray(0, length).indexOf("\n--- ");
-    return start.subarray(0, length).indexOf("\n", last + 1) + 1;
-  } finally {
-    closeSync(opened);
-  }
+function headerBytes(start: Buffer): number {
+  const last = start.indexOf("\n--- ");
+  return start.indexOf("\n", last + 1) + 1;
 }

@@ -3,68 +3,48 @@
  * the file, the decryption, the digest of the database, its integrity, and the rows of each table.
  */
 
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { openForReading } from "../db/open-stored.ts";
 import { missingMigrations } from "../db/migrate.ts";
-import { decryptFile } from "./age.ts";
+import { decryptStream } from "./age.ts";
 import { readArchive } from "./archive.ts";
-import { digestFile, syncPath, writePieces } from "./files.ts";
+import { digestPieces, streamOf, syncPath, writePieces } from "./files.ts";
 import {
   type Contents,
   countAllRows,
   type Manifest,
+  MANIFEST_NAME,
   MAX_MANIFEST_BYTES,
   parseContents,
-  parseManifest,
 } from "./manifest.ts";
 import { BackupError } from "./refusal.ts";
 
-export const ARCHIVE_NAME = "mailstead.tar.zst.age";
-export const MANIFEST_NAME = "manifest.json";
 const MAX_SECRET_BYTES = 4096;
 const MAX_FAULTS = 5;
 
-/** The encrypted file, and the manifest beside it; null if there is none. */
-export type FoundBackup = { file: string; manifest: Manifest | null };
-
-/** Finds a backup by the path of its folder or of its encrypted file. */
-export function findBackup(path: string): FoundBackup {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) throw new BackupError(`There is no backup at ${path}.`);
-  const file = stat.isDirectory() ? join(path, ARCHIVE_NAME) : path;
-  if (!existsSync(file)) throw new BackupError(`The folder ${path} has no ${ARCHIVE_NAME}.`);
-  const manifest = resolve(file, "..", MANIFEST_NAME);
-  return { file, manifest: existsSync(manifest) ? readManifest(manifest) : null };
-}
-
-export function readManifest(file: string): Manifest {
-  if (statSync(file).size > MAX_MANIFEST_BYTES) throw new BackupError(`${file} is too long.`);
-  try {
-    return parseManifest(readFileSync(file, "utf8"));
-  } catch (error) {
-    throw new BackupError(
-      `${file} cannot be read: it is damaged, or of a later version.`,
-      null,
-      error,
-    );
-  }
-}
+/** The encrypted file, which can be read several times, and the manifest beside it; null if there is none. */
+export type FoundBackup = {
+  /** Path or address of the encrypted file. */
+  file: string;
+  read: () => AsyncGenerator<Uint8Array, void, undefined>;
+  manifest: Manifest | null;
+};
 
 /** Compares the encrypted file with the manifest beside it, which needs no key. */
-export async function verifyDigest({ file, manifest }: FoundBackup): Promise<boolean> {
+export async function verifyDigest({ read, manifest }: FoundBackup): Promise<boolean> {
   if (manifest === null) return false;
-  const { sha256 } = await digestFile(file);
+  const { sha256 } = await digestPieces(read());
   return sha256 === manifest.sha256;
 }
 
 /** Writes `mailstead.db` and `secret` of a backup into a folder, and verifies them. */
 export async function extractBackup(
-  { file, manifest }: FoundBackup,
+  { file, read, manifest }: FoundBackup,
   identity: string,
   folder: string,
 ): Promise<Contents> {
-  const unzipped = unzip(decryptFile(file, identity));
+  const unzipped = unzip(decryptStream(file, read(), identity));
   const archive = readArchive(unzipped);
   const contents = parseContents(await archive.text(MANIFEST_NAME, MAX_MANIFEST_BYTES));
   const secret = await archive.text("secret", MAX_SECRET_BYTES);
@@ -88,21 +68,6 @@ async function* unzip(
   zipped: AsyncGenerator<Uint8Array, void, undefined>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   yield* streamOf(zipped).pipeThrough(new DecompressionStream("zstd"));
-}
-
-export function streamOf(
-  pieces: AsyncGenerator<Uint8Array, void, undefined>,
-): ReadableStream<Uint8Array<ArrayBuffer>> {
-  return new ReadableStream({
-    async pull(controller) {
-      const next = await pieces.next();
-      if (next.done === true) controller.close();
-      else controller.enqueue(new Uint8Array(next.value));
-    },
-    async cancel() {
-      await pieces.return();
-    },
-  });
 }
 
 function verifyDatabase(file: string, { rows }: Contents): void {

@@ -4,16 +4,18 @@ import { closeSync, createReadStream, fsyncSync, openSync } from "node:fs";
 
 const PIECE_BYTES = 1024 * 1024;
 
-export function readPieces(file: string): AsyncIterable<Uint8Array> {
-  return createReadStream(file, { highWaterMark: PIECE_BYTES });
+export async function* readPieces(file: string): AsyncGenerator<Uint8Array, void, undefined> {
+  yield* createReadStream(file, { highWaterMark: PIECE_BYTES });
 }
 
 export type Written = { bytes: number; sha256: string };
 
-export async function digestFile(file: string): Promise<Written> {
+export const digestFile = (file: string): Promise<Written> => digestPieces(readPieces(file));
+
+export async function digestPieces(pieces: AsyncIterable<Uint8Array>): Promise<Written> {
   const hasher = new Bun.CryptoHasher("sha256");
   let bytes = 0;
-  for await (const piece of readPieces(file)) {
+  for await (const piece of pieces) {
     hasher.update(piece);
     bytes += piece.byteLength;
   }
@@ -40,6 +42,34 @@ export async function writePieces(
   }
   syncPath(file);
   return { bytes, sha256: hasher.digest("hex") };
+}
+
+/** Passes the pieces on, and says how many bytes have passed. */
+export async function* countPieces(
+  pieces: AsyncIterable<Uint8Array>,
+  onBytes: (bytes: number) => void | Promise<void>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let bytes = 0;
+  for await (const piece of pieces) {
+    yield piece;
+    bytes += piece.byteLength;
+    await onBytes(bytes);
+  }
+}
+
+export function streamOf(
+  pieces: AsyncGenerator<Uint8Array, void, undefined>,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  return new ReadableStream({
+    async pull(controller) {
+      const next = await pieces.next();
+      if (next.done === true) controller.close();
+      else controller.enqueue(new Uint8Array(next.value));
+    },
+    async cancel() {
+      await pieces.return();
+    },
+  });
 }
 
 /** Brings a file, or the names in a folder, to disk. */

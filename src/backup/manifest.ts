@@ -23,6 +23,8 @@ export type Contents = Static<typeof Contents>;
 
 /** The manifest of the encrypted file. It is stored beside the file, and has no secrets. */
 export const Manifest = Type.Object({
+  /** The id of the installation (names.ts). */
+  installation: Type.String(),
   contents: Contents,
   bytes: Type.Integer(),
   sha256: Type.String(),
@@ -30,6 +32,8 @@ export const Manifest = Type.Object({
 });
 export type Manifest = Static<typeof Manifest>;
 
+export const ARCHIVE_NAME = "mailstead.tar.zst.age";
+export const MANIFEST_NAME = "manifest.json";
 export const MAX_MANIFEST_BYTES = 256 * 1024;
 
 export const parseContents = (text: string): Contents => parse(Contents, text);

@@ -13,7 +13,7 @@ import { openDatabase } from "../db/open.ts";
 import { openForReading } from "../db/open-stored.ts";
 import { generateKeyPair } from "./age.ts";
 import { extractBackup } from "./extract.ts";
-import { syncPath } from "./files.ts";
+import { readPieces, syncPath } from "./files.ts";
 import { describeCopy, encryptCopy } from "./make.ts";
 import type { Contents } from "./manifest.ts";
 import { copyProject, SOURCE } from "./project-copy.ts";
@@ -51,10 +51,14 @@ export async function exportProject(options: {
     const written = await encryptCopy(archive, [recipient, own.recipient], {
       contents,
       secret: data.secret,
-      copy,
+      content: readPieces(copy),
     });
     rmSync(copy);
-    await extractBackup({ file: archive, manifest: null }, own.identity, join(work, "verify"));
+    await extractBackup(
+      { file: archive, read: () => readPieces(archive), manifest: null },
+      own.identity,
+      join(work, "verify"),
+    );
     renameSync(archive, file);
     syncPath(dirname(file));
     return { contents, bytes: written.bytes, identity: made?.identity ?? null };

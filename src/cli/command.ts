@@ -6,6 +6,7 @@ import { insteadOfFlag } from "../config/mailpit-variables.ts";
 import { readConfig } from "../config/read.ts";
 import { type Config, type SettingName, SETTINGS } from "../config/settings.ts";
 import { nearestOf } from "../lib/nearest.ts";
+import { isS3 } from "../lib/s3-location.ts";
 import type { Io } from "./io.ts";
 
 export type Flag = {
@@ -75,7 +76,7 @@ export function readSettings({ settings, io }: Input, options: SettingsOptions =
   return {
     ...config,
     data: data === TEMPORARY_DATA ? data : path(data),
-    backupTo: backupTo === null ? null : path(backupTo),
+    backupTo: backupTo === null || isS3(backupTo) ? backupTo : path(backupTo),
     smtpTlsCert: smtpTlsCert === null ? null : path(smtpTlsCert),
     smtpTlsKey: smtpTlsKey === null ? null : path(smtpTlsKey),
   };

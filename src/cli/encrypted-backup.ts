@@ -4,27 +4,38 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { generateKeyPair, parseIdentity, parseRecipient } from "../backup/age.ts";
-import { extractBackup, findBackup, verifyDigest } from "../backup/extract.ts";
-import { listBackups, prefixOf, type StoredBackup } from "../backup/folder.ts";
+import { extractBackup, verifyDigest } from "../backup/extract.ts";
 import { makeBackup } from "../backup/make.ts";
 import type { Contents } from "../backup/manifest.ts";
 import { BackupError, BackupRunsError } from "../backup/refusal.ts";
 import { recordBackup, recordBackupFailure } from "../backup/state.ts";
 import { restoreBackup } from "../backup/restore.ts";
-import { openDataFolder, requireInstallation } from "../db/folder.ts";
+import {
+  type DamagedBackup,
+  installationId,
+  readInventory,
+  type StoredBackup,
+} from "../backup/stored.ts";
+import type { BackupTarget } from "../backup/target.ts";
+import { hasInstallation, openDataFolder } from "../db/folder.ts";
 import { readInstallationValue, storeInstallationValue } from "../db/installation-values.ts";
 import { migrate } from "../db/migrate.ts";
 import { openStoredDatabase } from "../db/open-stored.ts";
 import { systemClock } from "../lib/clock.ts";
 import { requireReadableKeys } from "../modules/domains/keys.ts";
 import { checkSteps } from "./check/steps.ts";
+import {
+  FROM,
+  findNamedBackup,
+  namedTarget,
+  S3_SETTINGS,
+  TARGET,
+  TARGET_SETTINGS,
+} from "./backup-places.ts";
+import { backupProgress } from "./backup-progress.ts";
 import { type Command, type Flag, type Input, readSettings, UsageError } from "./command.ts";
 import { print, STORE_SETTINGS, withStore } from "./store.ts";
 
-const USUAL_KEEP = 7;
-const MAX_KEEP = 1_000;
-const FOLDER = { name: "FOLDER", help: "Folder of the backups" } as const;
-const FROM = { name: "BACKUP", help: "Folder of one backup, or its encrypted file" } as const;
 export const KEY_FILE: Flag = {
   name: "key-file",
   placeholder: "FILE",
@@ -83,56 +94,57 @@ export const backupInit: Command = {
 
 export const backupRun: Command = {
   name: "backup run",
-  summary: "Make an encrypted backup in a folder, verify it, and remove the oldest ones",
+  summary: "Make an encrypted backup, verify it, and remove the oldest ones",
   details: "It works with or without a running server. It needs the key of mailstead backup init.",
-  positionals: [FOLDER],
-  flags: [{ name: "keep", placeholder: "N", help: `Backups to keep; ${USUAL_KEEP}` }],
-  settings: STORE_SETTINGS,
+  positionals: [TARGET],
+  flags: [],
+  settings: [...TARGET_SETTINGS, "backupKeep"],
   run: async (input) => {
-    const config = readSettings(input, { names: STORE_SETTINGS });
-    const keep = keepOf(input);
-    const recipient = await withStore(input, async ({ db }) =>
-      readInstallationValue(db, "backup_recipient"),
-    );
-    if (recipient === null) {
-      throw new BackupError(
-        "There is no recovery key yet.",
-        "Make one with mailstead backup init.",
+    const config = readSettings(input, { names: [...TARGET_SETTINGS, "backupKeep"] });
+    const progress = backupProgress(input, systemClock);
+    const made = await recordFailure(input, progress.end, async () => {
+      const target = namedTarget(input, config);
+      const recipient = await recipientOf(input);
+      const data = openDataFolder(config.data, config.secret);
+      const { now } = systemClock;
+      const onProgress = progress.show;
+      const options = { data, target, keep: config.backupKeep, recipient, now, onProgress };
+      const backup = await makeBackup(options);
+      await withStore(input, ({ db, writer }) =>
+        writer.write(() => recordBackup(db, stateOf(backup, target))),
       );
-    }
-    const folder = folderOf(input);
-    const made = await recordFailure(input, () =>
-      makeBackup({
-        data: openDataFolder(config.data, config.secret),
-        folder,
-        keep,
-        recipient,
-        now: systemClock.now,
-        onPhase: (phase) => progress(input, phase),
-      }),
-    );
-    await withStore(input, ({ db, writer }) =>
-      writer.write(() => recordBackup(db, stateOf(made, folder))),
-    );
+      return backup;
+    });
     const { removed } = made;
     const gone = removed.length === 0 ? [] : [`Removed: ${removed.join(", ")}`];
     return print(input, { ...present(made), removed }, [textOf(made), ...gone].join("\n"));
   },
 };
 
+async function recipientOf(input: Input): Promise<string> {
+  const recipient = await withStore(input, async ({ db }) =>
+    readInstallationValue(db, "backup_recipient"),
+  );
+  if (recipient !== null) return recipient;
+  throw new BackupError("There is no recovery key yet.", "Make one with mailstead backup init.");
+}
+
 export const backupList: Command = {
   name: "backup list",
-  summary: "List the encrypted backups of this installation in a folder, the newest first",
-  positionals: [FOLDER],
+  summary: "List the encrypted backups of this installation, the newest first",
+  details: "Without an installation in the data folder, it lists those of all installations.",
+  positionals: [TARGET],
   flags: [],
-  settings: STORE_SETTINGS,
+  settings: TARGET_SETTINGS,
   run: async (input) => {
-    const config = readSettings(input, { names: STORE_SETTINGS });
-    requireInstallation(config.data);
-    const { secret } = openDataFolder(config.data, config.secret);
-    const found = listBackups(folderOf(input), prefixOf(secret));
-    const text = found.map(textOf).join("\n") || "There is no backup of this installation.";
-    return print(input, { backups: found.map(present) }, text);
+    const config = readSettings(input, { names: TARGET_SETTINGS });
+    const id = hasInstallation(config.data)
+      ? installationId(openDataFolder(config.data, config.secret).secret)
+      : null;
+    const { complete, damaged } = await readInventory(namedTarget(input, config), id);
+    const lines = [...complete.map(textOf), ...damaged.map(damageText)];
+    const none = id === null ? "There is no backup." : "There is no backup of this installation.";
+    return print(input, { backups: complete.map(present), damaged }, lines.join("\n") || none);
   },
 };
 
@@ -144,9 +156,9 @@ export const backupVerify: Command = {
     "decrypted copy is removed at the end.",
   positionals: [FROM],
   flags: [KEY_FILE, WORK_FLAG],
-  settings: [],
+  settings: S3_SETTINGS,
   run: async (input) => {
-    const found = findBackup(pathOf(input));
+    const found = await findNamedBackup(input);
     const isSame = await verifyDigest(found);
     const { "key-file": keyFile } = input.flags;
     if (keyFile === undefined) {
@@ -172,9 +184,9 @@ export const backupDrill: Command = {
     "keys with the secret, and runs all checks of mailstead check. Nothing is sent.",
   positionals: [FROM],
   flags: [KEY_FILE, WORK_FLAG],
-  settings: [],
+  settings: S3_SETTINGS,
   run: async (input) => {
-    const from = findBackup(pathOf(input));
+    const from = await findNamedBackup(input);
     const identity = identityIn(input, requiredKeyFile(input));
     const { contents, checks } = await inFolder(input, async (folder) => {
       const data = join(folder, "data");
@@ -204,11 +216,11 @@ export const restore: Command = {
     "release. With --replace, the files of an installation in the folder are moved aside in it.",
   positionals: [FROM],
   flags: [KEY_FILE, { name: "replace", help: "Move the installation in the folder aside" }],
-  settings: ["data"],
+  settings: ["data", ...S3_SETTINGS],
   run: async (input) => {
     const { data } = readSettings(input, { names: ["data"] });
     const restored = await restoreBackup({
-      from: findBackup(pathOf(input)),
+      from: await findNamedBackup(input),
       identity: identityIn(input, requiredKeyFile(input)),
       data,
       isReplacing: input.flags["replace"] !== undefined,
@@ -228,7 +240,11 @@ export const restore: Command = {
 };
 
 /** Runs the work, and stores why it failed, so that the server and its owners know. */
-async function recordFailure<T>(input: Input, work: () => Promise<T>): Promise<T> {
+async function recordFailure<T>(
+  input: Input,
+  atEnd: () => Promise<void>,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -240,13 +256,15 @@ async function recordFailure<T>(input: Input, work: () => Promise<T>): Promise<T
       writer.write(() => recordBackupFailure(db, failure)),
     );
     throw error;
+  } finally {
+    await atEnd();
   }
 }
 
-function stateOf({ name, manifest }: StoredBackup, target: string) {
+function stateOf({ name, manifest }: StoredBackup, target: BackupTarget) {
   const { bytes, contents, sha256, verifiedAt } = manifest;
   const [createdAt, verified] = [Date.parse(contents.createdAt), Date.parse(verifiedAt)];
-  return { name, target, createdAt, verifiedAt: verified, bytes, sha256 };
+  return { name, target: target.name, createdAt, verifiedAt: verified, bytes, sha256 };
 }
 
 /** Runs the work with a folder of its own, which only its owner can read and which is removed. */
@@ -276,9 +294,6 @@ function examine(data: string): { name: string; findings: string[] }[] {
   }
 }
 
-const folderOf = ({ io, positionals }: Input): string => resolve(io.cwd, positionals[0] ?? "");
-const pathOf = folderOf;
-
 export function requiredKeyFile({ flags }: Input): string {
   const { "key-file": file } = flags;
   if (file !== undefined) return file;
@@ -294,19 +309,6 @@ export function identityIn({ io }: Input, file: string): string {
   }
 }
 
-function keepOf({ flags }: Input): number {
-  const given = flags["keep"] ?? String(USUAL_KEEP);
-  const keep = /^\d{1,4}$/.test(given) ? Number(given) : 0;
-  if (keep >= 1 && keep <= MAX_KEEP) return keep;
-  throw new UsageError(`--keep: expected a number from 1 to ${MAX_KEEP}, got "${given}"`);
-}
-
-/** On a terminal, and as lines of JSON for the server that has started this command. */
-async function progress({ io, isJson }: Input, phase: string): Promise<void> {
-  if (isJson) await io.stderr.write(`${JSON.stringify({ phase })}\n`);
-  else if (io.stderr.isTerminal) io.stderr.line(`${phase} …`);
-}
-
 function present({ name, path, manifest }: StoredBackup) {
   return { name, path, ...manifest };
 }
@@ -315,6 +317,8 @@ function textOf({ name, manifest }: StoredBackup): string {
   const { bytes, contents, sha256 } = manifest;
   return `${name}  ${bytes} bytes, ${contentsText(contents)}, sha256 ${sha256}`;
 }
+
+const damageText = ({ name, fault }: DamagedBackup): string => `${name}  cannot be used: ${fault}`;
 
 const MAIN_TABLES = ["projects", "contacts", "emails", "events"] as const;
 

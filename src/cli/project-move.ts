@@ -2,12 +2,12 @@
 
 import { resolve } from "node:path";
 import { parseRecipient } from "../backup/age.ts";
-import { findBackup } from "../backup/extract.ts";
 import { exportProject } from "../backup/project-export.ts";
 import { importProject } from "../backup/project-import.ts";
 import { openDataFolder } from "../db/folder.ts";
 import { systemClock } from "../lib/clock.ts";
 import { recordCommand } from "./audit.ts";
+import { findNamedBackup, S3_SETTINGS } from "./backup-places.ts";
 import { type Command, readSettings, UsageError } from "./command.ts";
 import { identityIn, KEY_FILE, requiredKeyFile } from "./encrypted-backup.ts";
 import {
@@ -75,19 +75,21 @@ export const projectImport: Command = {
   details:
     "The server must be stopped. The project is disabled afterwards: nothing of it is accepted or leaves\n" +
     "until mailstead project enable. Its API keys work again then, and so do the links in its mail.",
-  positionals: [{ name: "FILE", help: "File of an export, or folder of a backup" }],
+  positionals: [
+    { name: "FILE", help: "File of an export, or a backup: its folder or its address in a bucket" },
+  ],
   flags: [
     KEY_FILE,
     { name: "project", placeholder: "ID|NAME", help: "Project in the file, if there are several" },
     { name: "name", placeholder: "NAME", help: "Name that the project gets here" },
   ],
-  settings: STORE_SETTINGS,
+  settings: [...STORE_SETTINGS, ...S3_SETTINGS],
   run: async (input) => {
     const name = input.flags["name"]?.trim() ?? null;
     if (name !== null && (name === "" || name.length > LONGEST_NAME)) {
       throw new UsageError(`--name: expected 1 to ${LONGEST_NAME} characters`);
     }
-    const from = findBackup(resolve(input.io.cwd, input.positionals[0] ?? ""));
+    const from = await findNamedBackup(input);
     const identity = identityIn(input, requiredKeyFile(input));
     const { data: path, secret } = readSettings(input, { names: STORE_SETTINGS });
     const data = openDataFolder(path, secret);

@@ -75,7 +75,19 @@ export const SETTING_SUBJECTS: readonly (readonly [
     ],
   ],
   ["What is kept, and for how long", ["retainBodies", "retainRaw", "retainEvents", "durability"]],
-  ["Backups and updates", ["backupTo", "backupAt", "backupKeep", "updateCheck"]],
+  [
+    "Backups and updates",
+    [
+      "backupTo",
+      "backupAt",
+      "backupKeep",
+      "s3Endpoint",
+      "s3Region",
+      "s3AccessKeyId",
+      "s3SecretAccessKey",
+      "updateCheck",
+    ],
+  ],
   [
     "Alerts",
     [

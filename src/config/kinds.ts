@@ -3,8 +3,10 @@
 import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import { type AddressRange, parseAddressRange } from "../lib/address-ranges.ts";
+import { type BackupKeep, parseBackupKeep } from "../lib/backup-keep.ts";
 import { type Login, parseLogins } from "../lib/logins.ts";
 import type { MetricsAddress } from "../lib/metrics.ts";
+import { isS3, parseS3Location, s3Address } from "../lib/s3-location.ts";
 import { trimEndOf } from "../lib/trim.ts";
 import { parseUrl } from "../lib/url.ts";
 import { type DnsServer, parseDnsServers } from "../protocols/dns/servers.ts";
@@ -82,6 +84,13 @@ export const webroot: Kind<string> = { parse: parseWebroot, placeholder: "/PATH"
 type TimeOfDay = { hour: number; minute: number };
 export const timeOfDay: Kind<TimeOfDay> = { parse: parseTimeOfDay, placeholder: "HH:MM" };
 
+export const backupTarget: Kind<string> = {
+  parse: parseBackupTarget,
+  placeholder: "FOLDER|s3://BUCKET/PREFIX",
+};
+export const backupKeep: Kind<BackupKeep> = { parse: parseKeep, placeholder: "Nd,Nw,Nm" };
+export const s3Region: Kind<string> = { parse: parseS3Region, placeholder: "NAME" };
+
 export function text(placeholder: string): Kind<string> {
   return { parse: nonEmpty, placeholder };
 }
@@ -101,6 +110,27 @@ export function choice<const T extends string>(values: readonly T[]): Kind<T> {
 /** A setting whose value may be absent. */
 export function optional<T>(kind: Kind<T>): Kind<T | null> {
   return kind;
+}
+
+function parseBackupTarget(text: string): Parsed<string> {
+  if (!isS3(text)) return nonEmpty(text);
+  const location = parseS3Location(text);
+  return location === null
+    ? { accepted: `a folder, or s3://BUCKET/PREFIX with plain characters, got "${text}"` }
+    : { value: s3Address(location) };
+}
+
+function parseKeep(text: string): Parsed<BackupKeep> {
+  const value = parseBackupKeep(text);
+  return value === null
+    ? { accepted: `numbers of days, weeks and months such as 7d,4w,6m, got "${text}"` }
+    : { value };
+}
+
+function parseS3Region(text: string): Parsed<string> {
+  return /^[a-z0-9-]{1,50}$/.test(text)
+    ? { value: text }
+    : { accepted: `the name of a region such as eu-central-1, got "${text}"` };
 }
 
 function parseTimeOfDay(text: string): Parsed<TimeOfDay> {

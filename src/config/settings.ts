@@ -336,20 +336,41 @@ const TABLE = {
     fallback: () => false,
     help: "Offer tools over MCP that send or change something, each after a dry run; others only read",
   }),
-  /** Folder of the scheduled backups; null if there are none. */
-  backupTo: setting("backup-to", kinds.optional(kinds.text("FOLDER")), {
+  /** Absolute path or s3://… of the scheduled backups; null if there are none. */
+  backupTo: setting("backup-to", kinds.optional(kinds.backupTarget), {
     fallback: () => null,
     shownDefault: "none",
-    help: "Make an encrypted and verified backup in this folder every day",
+    help: "Make an encrypted and verified backup in this folder or bucket every day",
   }),
   backupAt: setting("backup-at", kinds.timeOfDay, {
     fallback: () => ({ hour: 3, minute: 17 }),
     shownDefault: "03:17",
     help: "When that backup is made, in the time zone of the system",
   }),
-  backupKeep: setting("backup-keep", kinds.integer("N", 1, 1_000), {
-    fallback: () => 7,
-    help: "Backups to keep in that folder, the newest ones",
+  backupKeep: setting("backup-keep", kinds.backupKeep, {
+    fallback: () => ({ days: 7, weeks: 4, months: 6 }),
+    shownDefault: "7d,4w,6m",
+    help: "Backups to keep there: the newest of each of the last days, weeks and months that have one",
+  }),
+  /** URL of the S3 service; null means that of AWS. */
+  s3Endpoint: setting("s3-endpoint", kinds.optional(kinds.publicUrl), {
+    fallback: () => null,
+    shownDefault: "AWS, in --s3-region",
+    help: "URL of the S3 service of backups in s3://…, such as that of MinIO, R2, B2 or Hetzner",
+  }),
+  s3Region: setting("s3-region", kinds.s3Region, {
+    fallback: () => "us-east-1",
+    help: "Region of the bucket; auto for R2",
+  }),
+  s3AccessKeyId: setting("s3-access-key-id", kinds.optional(kinds.text("ID")), {
+    fallback: () => null,
+    shownDefault: "none",
+    help: "Access key that may list, read, write and delete in the bucket",
+  }),
+  s3SecretAccessKey: setting("s3-secret-access-key", kinds.optional(kinds.text("TEXT")), {
+    fallback: () => null,
+    shownDefault: "none",
+    help: "Its secret; use MAILSTEAD_S3_SECRET_ACCESS_KEY_FILE to keep it out of process lists",
   }),
   updateCheck: setting("update-check", kinds.boolean, {
     fallback: () => true,

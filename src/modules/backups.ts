@@ -1,28 +1,50 @@
 /**
  * Scheduled backups of a server, with `--backup-to`. Every day at `--backup-at`, or when an owner asks, the
  * program starts itself as `mailstead backup run` (backup/make.ts) with a low priority: so neither the
- * event loop nor the memory of the server is used. A backup runs at most once at a time, also
- * beside a command. A start removes what an interrupted backup has left.
+ * event loop nor the memory of the server is used. After a failure it is tried again every hour. A backup
+ * runs at most once at a time, also beside a command. A start removes what an interrupted backup has left.
+ * How the latest one ended is in the database (backup/state.ts).
  */
 
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { constants, setPriority } from "node:os";
 import { cleanBackups } from "../backup/make.ts";
-import { findNewestBackup, prefixOf, type StoredBackup } from "../backup/folder.ts";
+import { BACKUP_PHASES, type BackupProgress } from "../backup/phases.ts";
+import { BackupError } from "../backup/refusal.ts";
+import type { S3Access } from "../backup/s3-target.ts";
 import { type BackupState, backupState, recordBackupFailure } from "../backup/state.ts";
+import {
+  findNewestBackup,
+  installationId,
+  type Inventory,
+  readInventory,
+} from "../backup/stored.ts";
+import { openTarget, type BackupTarget } from "../backup/target.ts";
+import type { Config } from "../config/settings.ts";
 import type { App } from "../core/app.ts";
 import { readInstallationValue } from "../db/installation-values.ts";
+import { backupKeepText } from "../lib/backup-keep.ts";
+import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { describeError } from "../lib/log.ts";
+import { isS3 } from "../lib/s3-location.ts";
 import { perApp } from "../lib/per-app.ts";
 import type { Module } from "./module.ts";
 
-type Running = { startedAt: number; ended: Promise<void>; kill: () => void };
+type Running = {
+  startedAt: number;
+  /** Null until the command tells of it. */
+  progress: BackupProgress | null;
+  ended: Promise<void>;
+  kill: () => void;
+};
 type Failure = NonNullable<BackupState["failure"]>;
 
-/** The end of what a child has written to its standard error that is kept. */
-const MAX_ERROR_CHARACTERS = 4_000;
+/** The last line of a child's standard error is kept, up to this length. */
+const MAX_LINE_CHARACTERS = 10_000;
+/** After a failure, this many minutes after the minute of the scheduled backup, in each hour. */
+const RETRY_MINUTES = 30;
 
 export const backupRunner = perApp(createRunner);
 
@@ -32,23 +54,25 @@ function createRunner(app: App) {
 
   /** Starts a backup. Throws AppError if it is not possible now. */
   function begin(): Running {
-    const { backupTo } = config;
-    if (backupTo === null || folder === null) {
+    if (config.backupTo === null || folder === null) {
       throw new AppError(409, "CONFLICT", "This server makes no backups.", {
-        suggestion: "Start it with --backup-to FOLDER.",
+        suggestion: "Start it with --backup-to, and a folder or s3://BUCKET/PREFIX.",
       });
     }
     if (running !== null) throw new AppError(409, "CONFLICT", "A backup is being made already.");
-    if (readInstallationValue(app.db, "backup_recipient") === null) {
+    if (!hasKey(app.db)) {
       throw new AppError(409, "CONFLICT", "There is no recovery key for backups yet.", {
         suggestion: "Make one on the server with mailstead backup init.",
       });
     }
-    const child = startChild({ folder, secret, backupTo, keep: config.backupKeep });
+    const child = startChild(config, { folder, secret });
     const begun: Running = {
       startedAt: clock.now(),
+      progress: null,
       kill: () => child.kill(),
-      ended: settle(child).finally(() => (running = null)),
+      ended: settle(child, (progress) => (begun.progress = progress)).finally(
+        () => (running = null),
+      ),
     };
     running = begun;
     lowerPriority(child.pid);
@@ -56,18 +80,21 @@ function createRunner(app: App) {
   }
 
   /** The command stores how it ended, unless it was killed or could not begin. */
-  async function settle(child: Child): Promise<void> {
+  async function settle(
+    child: Child,
+    onProgress: (progress: BackupProgress) => void,
+  ): Promise<void> {
     const before = backupState(app.db).failure;
-    const [code, , errors] = await Promise.all([
+    const [code, , last] = await Promise.all([
       child.exited,
       new Response(child.stdout).text(),
-      readEnd(child.stderr),
+      readLines(child.stderr, onProgress),
     ]);
     if (code === 0) {
-      log.info("a backup was made and verified", { folder: config.backupTo });
+      log.info("a backup was made and verified", { target: config.backupTo });
       return;
     }
-    const { code: kind, error, suggestion } = child.signalCode === null ? errorIn(errors) : STOPPED;
+    const { code: kind, error, suggestion } = child.signalCode === null ? errorIn(last) : STOPPED;
     if (kind === "BACKUP_RUNS") {
       log.info("no backup was begun, because a command makes one", {});
       return;
@@ -93,25 +120,15 @@ function createRunner(app: App) {
     begin,
     running: () => running,
 
-    /** The newest backup in the folder; null if there is none, or if it cannot be read. */
-    newest(): { backup: StoredBackup | null; failure: Failure | null } {
-      if (config.backupTo === null) return { backup: null, failure: null };
-      try {
-        return { backup: findNewestBackup(config.backupTo, prefixOf(secret)), failure: null };
-      } catch (error) {
-        const suggestion = `Let the user of the server read ${config.backupTo}.`;
-        return {
-          backup: null,
-          failure: { at: clock.now(), error: describeError(error), suggestion },
-        };
-      }
-    },
-
-    /** When the next scheduled backup is made. */
-    async nextAt(): Promise<number | null> {
+    /** When the next backup is made. */
+    async nextAt(): Promise<number> {
       const { Cron } = await import("croner");
-      const next = new Cron(dailyPattern(config.backupAt)).nextRun(new Date(clock.now()));
-      return next === null ? null : next.getTime();
+      const patterns = [dailyPattern(config.backupAt)];
+      if (backupState(app.db).failure !== null) patterns.push(retryPattern(config.backupAt));
+      const now = new Date(clock.now());
+      return Math.min(
+        ...patterns.map((pattern) => new Cron(pattern).nextRun(now)?.getTime() ?? Infinity),
+      );
     },
 
     /** The scheduled backup; a problem is logged. Resolves when it has ended. */
@@ -121,33 +138,49 @@ function createRunner(app: App) {
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
         log.error("a backup failed", { error: error.message });
-        await recordFailure({
-          at: clock.now(),
-          error: error.message,
-          suggestion: error.suggestion ?? null,
-        });
+        const { message, suggestion = null } = error;
+        if (running === null) await recordFailure({ at: clock.now(), error: message, suggestion });
       }
+    },
+
+    /** Makes a backup if the latest try failed. */
+    async runAgain(): Promise<void> {
+      const isDue = backupState(app.db).failure !== null && running === null && hasKey(app.db);
+      if (isDue) await begin().ended;
     },
   };
 }
 
+const hasKey = (db: Pick<App["db"], "sqlite">): boolean =>
+  readInstallationValue(db, "backup_recipient") !== null;
+
 export function backupModule(app: App): Module {
   const { config, folder, log, secret } = app;
-  const { backupTo } = config;
+  const { backupAt, backupTo } = config;
   if (backupTo === null || folder === null) return { name: "backups" };
   const runner = backupRunner(app);
+
+  /** The server must also start while the target is missing. The doctor reports it. */
+  async function clean(path: string): Promise<void> {
+    try {
+      const target = backupTargetOf(config, app.clock);
+      if (target !== null) await cleanBackups({ path, secret }, target);
+    } catch (error) {
+      const told = error instanceof BackupError ? error.message : describeError(error);
+      log.error("the place of the backups cannot be used", { error: told });
+    }
+  }
+
   return {
     name: "backups",
     recurring: [
-      { name: "backup", pattern: dailyPattern(config.backupAt), run: runner.runScheduled },
+      { name: "backup", pattern: dailyPattern(backupAt), run: runner.runScheduled },
+      { name: "backup after a failure", pattern: retryPattern(backupAt), run: runner.runAgain },
     ],
     async start() {
-      try {
-        cleanBackups({ path: folder, secret }, backupTo);
-      } catch (error) {
-        // The server must also start while the disk of the backups is missing. The doctor reports it.
-        log.error("the folder of the backups cannot be used", { error: describeError(error) });
-      }
+      const cleaning = clean(folder);
+      // The start does not wait for a bucket.
+      if (!isS3(backupTo)) await cleaning;
     },
     async stop() {
       runner.running()?.kill();
@@ -156,18 +189,54 @@ export function backupModule(app: App): Module {
   };
 }
 
-/** Returns the state of the backups for the doctor; null if none are scheduled. */
-export function backupStateOf(
-  { backupTo }: App["config"],
+type TargetConfig = Pick<
+  Config,
+  "backupTo" | "s3Endpoint" | "s3Region" | "s3AccessKeyId" | "s3SecretAccessKey"
+>;
+
+/** The place of the backups; null without --backup-to. Throws BackupError if settings are missing. */
+export function backupTargetOf(config: TargetConfig, clock: Clock): BackupTarget | null {
+  return config.backupTo === null ? null : openTarget(config.backupTo, s3AccessOf(config, clock));
+}
+
+export function s3AccessOf(config: Omit<TargetConfig, "backupTo">, clock: Clock): S3Access {
+  return {
+    endpoint: config.s3Endpoint,
+    region: config.s3Region,
+    accessKeyId: config.s3AccessKeyId,
+    secretAccessKey: config.s3SecretAccessKey,
+    clock,
+  };
+}
+
+/** Reads the state of the backups for the doctor; null if none are scheduled. */
+export async function readBackupsFound(
+  { config, clock }: { config: TargetConfig; clock: Clock },
   db: Pick<App["db"], "sqlite">,
   secret: string,
-): { hasKey: boolean; newestAt: number | null } | null {
-  if (backupTo === null) return null;
-  const newest = findNewestBackup(backupTo, prefixOf(secret));
+): Promise<{ hasKey: boolean; newestAt: number | null } | null> {
+  const target = backupTargetOf(config, clock);
+  if (target === null) return null;
+  const newest = await findNewestBackup(target, installationId(secret));
   return {
-    hasKey: readInstallationValue(db, "backup_recipient") !== null,
+    hasKey: hasKey(db),
     newestAt: newest === null ? null : Date.parse(newest.manifest.contents.createdAt),
   };
+}
+
+/** The backups in the target, also those that cannot be used. */
+export async function listBackups(app: App): Promise<Pick<Inventory, "complete" | "damaged">> {
+  try {
+    const target = backupTargetOf(app.config, app.clock);
+    if (target === null || app.folder === null) return { complete: [], damaged: [] };
+    return await readInventory(target, installationId(app.secret));
+  } catch (error) {
+    const [message, suggestion] =
+      error instanceof BackupError
+        ? [error.message, error.suggestion ?? undefined]
+        : [error instanceof Error ? error.message : String(error), undefined];
+    throw new AppError(503, "SERVICE_UNAVAILABLE", message, { ...(suggestion && { suggestion }) });
+  }
 }
 
 /** The pattern of croner for a time of day, in the time zone of the system. */
@@ -175,19 +244,30 @@ function dailyPattern({ hour, minute }: App["config"]["backupAt"]): string {
   return `0 ${minute} ${hour} * * *`;
 }
 
+function retryPattern({ minute }: App["config"]["backupAt"]): string {
+  return `0 ${(minute + RETRY_MINUTES) % 60} * * * *`;
+}
+
 type Child = Bun.Subprocess<"ignore", "pipe", "pipe">;
 
-function startChild(options: {
-  folder: string;
-  secret: string;
-  backupTo: string;
-  keep: number;
-}): Child {
-  const { folder, secret, backupTo, keep } = options;
-  const words = ["backup", "run", backupTo, "--keep", String(keep), "--data", folder, "--json"];
-  return Bun.spawn([...programWords(), ...words], {
-    // Not on the command line, which every user of the machine can read.
-    env: { MAILSTEAD_SECRET: secret },
+function startChild(config: Config, { folder, secret }: { folder: string; secret: string }): Child {
+  const { backupKeep, backupTo, s3Endpoint, s3Region, s3AccessKeyId, s3SecretAccessKey } = config;
+  // Not on the command line, which every user of the machine can read.
+  const settings = {
+    DATA: folder,
+    SECRET: secret,
+    BACKUP_TO: backupTo,
+    BACKUP_KEEP: backupKeepText(backupKeep),
+    S3_ENDPOINT: s3Endpoint,
+    S3_REGION: s3Region,
+    S3_ACCESS_KEY_ID: s3AccessKeyId,
+    S3_SECRET_ACCESS_KEY: s3SecretAccessKey,
+  };
+  const variables = Object.entries(settings).flatMap(([name, value]) =>
+    value === null ? [] : [[`MAILSTEAD_${name}`, value] as const],
+  );
+  return Bun.spawn([...programWords(), "backup", "run", "--json"], {
+    env: Object.fromEntries(variables),
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
@@ -202,12 +282,33 @@ function programWords(): string[] {
     : [process.execPath, Bun.fileURLToPath(new URL("../main.ts", import.meta.url))];
 }
 
-async function readEnd(stream: ReadableStream<Uint8Array>): Promise<string> {
-  let text = "";
-  for await (const piece of stream) {
-    text = (text + Buffer.from(piece).toString("utf8")).slice(-MAX_ERROR_CHARACTERS);
+const ProgressLine = Type.Object({
+  phase: Type.Union(BACKUP_PHASES.map((phase) => Type.Literal(phase))),
+  bytes: Type.Optional(Type.Integer()),
+  totalBytes: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
+});
+
+/** Reads the lines of a command, and returns the last one. */
+async function readLines(
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+  onProgress: (progress: BackupProgress) => void,
+): Promise<string> {
+  let [last, rest] = ["", ""];
+  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + text).split("\n");
+    rest = (lines.pop() ?? "").slice(-MAX_LINE_CHARACTERS);
+    for (const line of lines) {
+      const told = readJson(line);
+      if (line.trim() !== "") last = line;
+      if (!Value.Check(ProgressLine, told)) continue;
+      onProgress({
+        phase: told.phase,
+        bytes: told.bytes ?? 0,
+        totalBytes: told.totalBytes ?? null,
+      });
+    }
   }
-  return text;
+  return rest.trim() === "" ? last : rest;
 }
 
 type Told = { code: string; error: string; suggestion: string | null };
@@ -227,8 +328,7 @@ const ErrorLine = Type.Object({
 });
 
 /** The error of a command, which is the last line that it writes. */
-function errorIn(text: string): Told {
-  const last = text.trimEnd().split("\n").at(-1) ?? "";
+function errorIn(last: string): Told {
   const line = readJson(last);
   if (!Value.Check(ErrorLine, line)) return { code: "FAILED", error: last, suggestion: null };
   const { code, message, suggestion } = line.error;

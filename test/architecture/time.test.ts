@@ -18,6 +18,7 @@ const CLOCK_FILE = "lib/clock.ts";
 
 /** Commands, threads and defaults of the program itself, which create the clock that other code gets. */
 const CREATES_THE_CLOCK = [
+  "cli/backup-places.ts",
   "cli/check.ts",
   "cli/doctor.ts",
   "cli/encrypted-backup.ts",

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -14,6 +15,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { decryptStream, encryptStream, generateKeyPair } from "../../src/backup/age.ts";
+import { streamOf } from "../../src/backup/files.ts";
 import { readArchive, writeArchive } from "../../src/backup/archive.ts";
 import { lockDataFolder } from "../../src/db/folder.ts";
 import { mailstead } from "../support/command-line.ts";
@@ -30,7 +33,6 @@ let made: string;
 
 const run = (...words: string[]) => mailstead([...words, "--json"]);
 const makeBackup = (...words: string[]) => run("backup", "run", backups, "--data", data, ...words);
-const partsIn = (folder: string) => readdirSync(folder).filter((name) => name.endsWith(".partial"));
 
 beforeAll(async () => {
   parent = mkdtempSync(join(tmpdir(), "encrypted-backup-"));
@@ -42,7 +44,7 @@ beforeAll(async () => {
   const first = await makeBackup();
   expect([first.code, first.stderr.match(/\w+(?="})/g)]).toEqual([
     0,
-    ["copy", "encrypt", "verify", "publish"],
+    ["copy", "encrypt", "verify", "check", "publish"],
   ]);
   made = stringAt(first.json, "path");
 });
@@ -123,39 +125,66 @@ describe("a backup", () => {
 
 describe("making one", () => {
   test("removes what an interrupted one left, and keeps the newest and what is not its own", async () => {
-    const prefix = made
+    const id = made
       .slice(made.lastIndexOf("/") + 1)
       .split("-", 2)
       .join("-");
-    const renamed = `${prefix}-before-upgrade`;
-    const strange = ["mailstead-00000000-20200101T000000Z.partial", "notes", renamed];
-    for (const name of [`${prefix}-20200101T000000Z.partial`, ...strange])
+    const begun = `${id}-20200101T000000Z`;
+    const annotated = `${id}-20200102T000000Z`;
+    const strange = ["mailstead-00000000-20200101T000000Z", "notes", `${id}-before-upgrade`];
+    for (const name of [...strange, begun, annotated, `${id}-20200103T000000Z`])
       mkdirSync(join(backups, name));
+    for (const name of [...strange, begun, annotated])
+      writeFileSync(join(backups, name, NAME), "half");
+    writeFileSync(join(backups, begun, "manifest.json.partial"), "{");
+    writeFileSync(join(backups, annotated, "note.txt"), "a file of the operator");
     mkdirSync(join(data, "backup", "work"));
-    const { json } = await makeBackup("--keep", "1");
-    expect(partsIn(backups)).toEqual([strange[0] ?? ""]);
+    const { json } = await makeBackup("--backup-keep", "1d");
+    const name = stringAt(json, "name");
+    expect(readdirSync(backups).toSorted()).toEqual([...strange, annotated, name].toSorted());
+    expect(readdirSync(join(backups, annotated))).toEqual(["note.txt"]);
     expect(readdirSync(join(data, "backup"))).toEqual(["lock"]);
-    const names = (await run("backup", "list", backups, "--data", data)).json;
-    expect([valueAt(names, "backups.0.name"), valueAt(names, "backups.length")]).toEqual([
-      valueAt(json, "name"),
-      1,
-    ]);
     made = stringAt(json, "path");
   });
 
   test("replaces one whose time is later, because the clock was set back", async () => {
     const later = made.replace(/\d{8}T\d{6}Z$/, "29991231T235958Z");
     renameSync(made, later);
-    made = stringAt((await makeBackup("--keep", "1")).json, "path");
+    made = stringAt((await makeBackup("--backup-keep", "1d")).json, "path");
     expect(made).toEndWith("-29991231T235959Z");
     expect(existsSync(later)).toBe(false);
+  });
+
+  test("neither removes nor counts a backup that is damaged or of another installation", async () => {
+    const copies = ["20200101T000000Z", "20200102T000000Z", "20200103T000000Z"].map((time) =>
+      made.replace(/\d{8}T\d{6}Z$/, time),
+    );
+    for (const copy of copies) cpSync(made, copy, { recursive: true });
+    const [damaged = "", foreign = "", short = ""] = copies;
+    const manifest = readFileSync(join(made, "manifest.json"), "utf8");
+    writeFileSync(join(damaged, "manifest.json"), "{");
+    const id = /"installation": "(\w+)"/.exec(manifest)?.[1] ?? "";
+    writeFileSync(join(foreign, "manifest.json"), manifest.replace(id, "00000000"));
+    writeFileSync(join(short, NAME), "half");
+    const next = await makeBackup("--backup-keep", "1d");
+    expect([next.code, copies.every((copy) => existsSync(copy))]).toEqual([0, true]);
+    const { json } = await run("backup", "list", backups, "--data", data);
+    expect([valueAt(json, "backups.length"), valueAt(json, "damaged")]).toEqual([
+      1,
+      [
+        expect.objectContaining({ path: short, fault: expect.stringContaining("4 bytes instead") }),
+        expect.objectContaining({ path: foreign, fault: expect.stringContaining("another") }),
+        expect.objectContaining({ path: damaged, fault: expect.stringContaining("damaged") }),
+      ],
+    ]);
+    for (const copy of copies) rmSync(copy, { recursive: true });
+    made = stringAt(next.json, "path");
   });
 
   test("is refused while another one runs", async () => {
     const unlock = lockDataFolder(join(data, "backup"));
     expect((await makeBackup()).stderr).toContain("Another backup of this installation runs");
     unlock();
-    expect(partsIn(backups)).toHaveLength(1);
   });
 });
 
@@ -177,6 +206,14 @@ describe("a restore", () => {
     const unlock = lockDataFolder(target);
     expect((await restore("--replace")).stderr).toContain("Another mailstead serves");
     unlock();
+  });
+
+  test("from a place with several backups says which is the newest", async () => {
+    const target = join(parent, "unnamed");
+    const { stderr } = await run("restore", backups, "--key-file", keyFile, "--data", target);
+    expect(stderr).toContain(`The newest one is ${made}`);
+    const all = await run("backup", "list", backups, "--data", join(parent, "no-installation"));
+    expect(valueAt(all.json, "backups.length")).toBe(1);
   });
 
   test("that was interrupted is refused by commands until it is repeated", async () => {
@@ -228,6 +265,24 @@ test("an archive tells of members that are missing, and of bytes behind its end"
   expect(await refusal(Buffer.concat([await bytes(), Buffer.alloc(1)]))).toContain("more than");
   expect(await refusal((await bytes()).subarray(0, -1))).toContain("ends too early");
 });
+
+test("damage is named by its exact place in the file", async () => {
+  const { identity, recipient } = await generateKeyPair();
+  const plain = crypto.getRandomValues(new Uint8Array(2 * 1024 ** 2));
+  const stream = await encryptStream(streamOf(oneOf(plain)), [recipient]);
+  const encrypted = Buffer.from(await new Response(stream).arrayBuffer());
+  const start = encrypted.indexOf("\n", encrypted.indexOf("\n--- ") + 1) + 1 + NONCE_BYTES;
+  for (let chunk = 0; chunk < 32; chunk += 3) {
+    const from = start + chunk * CHUNK_BYTES;
+    const damaged = flip(encrypted, from + ((chunk * 997) % CHUNK_BYTES));
+    const read = Array.fromAsync(decryptStream("It", oneOf(damaged), identity)).catch(String);
+    expect(await read).toContain(`It is damaged: the 64 KiB from byte ${from} on`);
+  }
+});
+
+const NONCE_BYTES = 16;
+/** 64 KiB and a tag of 16 bytes. */
+const CHUNK_BYTES = 65_552;
 
 async function* oneOf(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
   yield bytes;

@@ -463,9 +463,9 @@ test(
     );
     for (let i = 0; i < BLOBS; i++) insert.run(`blob ${i}`, 1024 ** 2);
     database.close();
-    const words = ["backup", "run", backups, "--data", data, "--json", "--keep", "9"];
-    const isPart = (name: string) => name.endsWith(".partial");
-    for (const phase of ["copy", "encrypt", "verify", "publish"]) {
+    const words = ["backup", "run", backups, "--data", data, "--json"];
+    const isPart = (name: string) => !existsSync(join(backups, name, "manifest.json"));
+    for (const phase of ["copy", "encrypt", "verify", "check", "publish"]) {
       const { child, log } = await start(words, () => true);
       await waitUntil(() => log().includes(`{"phase":"${phase}"}`));
       child.kill("SIGKILL");

@@ -95,7 +95,25 @@ const table: Row[] = [
     "23:05",
     { hour: 23, minute: 5 },
   ],
-  ["backupKeep", "backup-keep", "MAILSTEAD_BACKUP_KEEP", 7, "30", 30],
+  [
+    "backupKeep",
+    "backup-keep",
+    "MAILSTEAD_BACKUP_KEEP",
+    { days: 7, weeks: 4, months: 6 },
+    "2m, 30d",
+    { days: 30, weeks: 0, months: 2 },
+  ],
+  [
+    "s3Endpoint",
+    "s3-endpoint",
+    "MAILSTEAD_S3_ENDPOINT",
+    null,
+    "https://s3.example/",
+    "https://s3.example",
+  ],
+  ["s3Region", "s3-region", "MAILSTEAD_S3_REGION", "us-east-1", "auto", "auto"],
+  ["s3AccessKeyId", "s3-access-key-id", "MAILSTEAD_S3_ACCESS_KEY_ID", null, "AK", "AK"],
+  ["s3SecretAccessKey", "s3-secret-access-key", "MAILSTEAD_S3_SECRET_ACCESS_KEY", null, "SK", "SK"],
   ["logLevel", "log-level", "MAILSTEAD_LOG_LEVEL", "info", "debug", "debug"],
   [
     "logFormat",
@@ -163,7 +181,7 @@ describe("every setting", () => {
   test("has a unique flag, a variable of the same name, and a help text", () => {
     const all = Object.values(SETTINGS);
     for (const { flag, env, help, placeholder, shownDefault } of all) {
-      expect(flag).toMatch(/^[a-z]+(-[a-z]+)*$/);
+      expect(flag).toMatch(/^(?:s3|[a-z]+)(-[a-z]+)*$/);
       expect(env).toBe(`MAILSTEAD_${flag.replaceAll("-", "_").toUpperCase()}`);
       for (const text of [help, placeholder, shownDefault]) expect(text).not.toBe("");
     }
@@ -194,6 +212,24 @@ describe("the message for an invalid value names the flag and what is accepted",
       ["", "example.com", "ftp://x", "http://x/?a=1", "http://x/#a", "javascript:alert(1)"],
       /http or https URL/,
     ],
+    [
+      "backup-to",
+      [
+        "",
+        "s3://",
+        "s3://Bucket/x",
+        "s3://user:pass@bucket/x",
+        "s3://bucket/a b",
+        "s3://bucket/../x",
+      ],
+      /not empty|a folder, or s3:\/\/BUCKET\/PREFIX/,
+    ],
+    [
+      "backup-keep",
+      ["", "7", "0d", "7d,7d", "7d,4w,6m,1y", "-1d", "1001d"],
+      /days, weeks and months such as 7d,4w,6m, got /,
+    ],
+    ["s3-region", ["", "EU", "a b"], /name of a region/],
     ["transport", ["smtp", "", "CAPTURE"], /one of capture, relay.*, got /],
     [
       "relay-url",

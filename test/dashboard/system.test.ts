@@ -37,12 +37,13 @@ const SICK = {
     command: "mailstead upgrade",
   },
   backup: {
-    folder: "/backup",
-    keep: 7,
-    isRunning: false,
+    target: "s3://backups/shop",
+    keep: { days: 7, weeks: 4, months: 6 },
+    running: null,
     nextAt: "2099-01-03T03:17:00.000Z",
     last: {
       name: "mailstead-1a2b3c4d-20260102T031700Z",
+      target: "s3://backups/shop",
       createdAt: "2026-01-02T03:17:00.000Z",
       verifiedAt: "2026-01-02T03:18:00.000Z",
       bytes: 21_900_000,
@@ -79,6 +80,37 @@ const SICK = {
 const RUNNING = { ...SICK, checks: { checkedAt: null, isRunning: true, findings: [] } };
 const HELD = { ...SICK, queue: { ...SICK.queue, heldSince: "2026-01-02T10:00:00.000Z" } };
 const MOVING = { ...SICK, queue: { ...SICK.queue, waiting: 7, stalledSeconds: 0 } };
+const UPLOADING = {
+  ...SICK,
+  backup: {
+    ...SICK.backup,
+    running: {
+      startedAt: "2026-01-02T10:00:00.000Z",
+      phase: "upload",
+      bytes: 5_000_000,
+      totalBytes: 20_000_000,
+    },
+  },
+};
+const KEPT = [
+  {
+    name: "mailstead-1a2b3c4d-20260102T031700Z",
+    path: "s3://backups/shop/mailstead-1a2b3c4d-20260102T031700Z",
+    contents: {
+      createdAt: "2026-01-02T03:17:00.000Z",
+      verifiedAt: "2026-01-02T03:18:00.000Z",
+      version: "1.4.0",
+      bytes: 21_900_000,
+    },
+    fault: null,
+  },
+  {
+    name: "mailstead-1a2b3c4d-20260101T031700Z",
+    path: "s3://backups/shop/mailstead-1a2b3c4d-20260101T031700Z",
+    contents: null,
+    fault: "Its manifest is damaged.",
+  },
+];
 /** Not the page, whose address ends in the same way. */
 const API = (url: URL) => url.pathname === "/system";
 
@@ -92,6 +124,7 @@ describe("the page of the installation", () => {
       const { page, problems, discard } = await open("/account", "owner");
       await page.clock.install();
       let answer: object | null = null;
+      await page.route(BACKUPS, (route) => route.fulfill({ json: { success: true, data: KEPT } }));
       await page.route(API, (route) =>
         route.fulfill(
           answer ? { json: { success: true, data: answer } } : { status: 500, json: {} },
@@ -119,12 +152,19 @@ describe("the page of the installation", () => {
       await page.getByText("420.0 MB").waitFor();
       await page.getByText("5.4 GB").waitFor();
       await page.getByText("21.9 MB, encrypted and verified").waitFor();
-      await page.getByText(": The disk is full.").waitFor();
+      await page.getByText(": The disk is full. Free some space.").waitFor();
+      await page.getByText("7 daily, 4 weekly, 6 monthly").waitFor();
+      await page.getByText("21.9 MB, version 1.4.0").waitFor();
+      await page.getByText("Cannot be used: Its manifest is damaged.").waitFor();
+      await page.unroute(BACKUPS);
       await page.route(BACKUPS, (route) => route.fulfill({ status: 204 }));
       const started = page.waitForRequest((request) => request.url().endsWith("/system/backups"));
       await page.getByRole("button", { name: "Run now" }).click();
       expect((await started).method()).toBe("POST");
       await page.unroute(BACKUPS);
+      answer = UPLOADING;
+      await page.clock.fastForward(5_000);
+      await page.getByText("Uploading: 5.0 MB of 20.0 MB").waitFor();
       answer = HELD;
       await page.clock.fastForward(5_000);
       await page.getByText(/The queue is held since .*: no mail and no webhook leaves/).waitFor();

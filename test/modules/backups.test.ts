@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { prefixOf } from "../../src/backup/folder.ts";
+import { installationId, prefixOf } from "../../src/backup/stored.ts";
+import { ARCHIVE_NAME } from "../../src/backup/manifest.ts";
 import { backupState } from "../../src/backup/state.ts";
 import { openStoredDatabase } from "../../src/db/open-stored.ts";
 import { backupRunner } from "../../src/modules/backups.ts";
@@ -27,7 +28,11 @@ beforeAll(async () => {
   [folder, backupTo] = [join(parent, "data"), join(parent, "backups")];
   await mailstead(["project", "create", "Shop", "--data", folder], environment);
   const db = openStoredDatabase(join(folder, "mailstead.db"));
-  t = await testApp({ folder, db, config: { backupTo, backupKeep: 1 } });
+  t = await testApp({
+    folder,
+    db,
+    config: { backupTo, backupKeep: { days: 1, weeks: 0, months: 0 } },
+  });
 });
 afterAll(async () => {
   await t.close();
@@ -46,16 +51,17 @@ test("needs a recovery key, runs once at a time, and leaves no part after a kill
   killed.kill();
   await killed.ended;
   expect(backupState(t.db).failure?.error).toBe("It was stopped before its end.");
-  mkdirSync(join(backupTo, `${prefixOf(TEST_SECRET)}20260101T000000Z.partial`), {
-    recursive: true,
-  });
+  const part = `${prefixOf(installationId(TEST_SECRET))}20260101T000000Z`;
+  mkdirSync(join(backupTo, part), { recursive: true });
+  writeFileSync(join(backupTo, part, ARCHIVE_NAME), "half");
   await t.start();
-  expect([names(), runner.newest().backup]).toEqual([[], null]);
+  expect(names()).toEqual([]);
 
   const owner = await signIn(t);
   expect((await owner.get("/system")).at("data.backup")).toMatchObject({
-    folder: backupTo,
-    isRunning: false,
+    target: backupTo,
+    keep: { days: 1, weeks: 0, months: 0 },
+    running: null,
     nextAt: expect.any(String),
     last: null,
     failure: { error: "It was stopped before its end.", suggestion: expect.any(String) },
@@ -67,15 +73,27 @@ test("needs a recovery key, runs once at a time, and leaves no part after a kill
   await runner.running()?.ended;
   expect(backupState(t.db)).toMatchObject({ last: { target: backupTo }, failure: null });
   expect((await owner.get("/system")).at("data.backup")).toMatchObject({
-    isRunning: false,
+    running: null,
     last: { name: names()[0], bytes: expect.any(Number), verifiedAt: expect.any(String) },
     failure: null,
   });
-  expect(runner.newest().backup?.manifest.contents.rows).toMatchObject({ projects: 2 });
+  const kept = await owner.get("/system/backups");
+  expect(kept.at("data")).toEqual([
+    {
+      name: names()[0],
+      path: join(backupTo, names()[0] ?? ""),
+      contents: expect.objectContaining({ bytes: expect.any(Number) }),
+      fault: null,
+    },
+  ]);
+  expect((await t.call("GET", "/system/backups")).status).toBe(403);
 
   const file = join(backupTo, names()[0] ?? "", "manifest.json");
   writeFileSync(file, "{");
-  expect((await owner.get("/system")).at("data.backup.failure.error")).toContain(file);
+  expect((await owner.get("/system/backups")).at("data.0")).toMatchObject({
+    contents: null,
+    fault: expect.stringContaining(file),
+  });
 });
 
 test("none are made without a folder for them", async () => {

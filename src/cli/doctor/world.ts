@@ -18,7 +18,7 @@ import {
 } from "../../modules/domains/domains.ts";
 import { reportMailboxStates } from "../../modules/report-mailboxes/report-mailboxes.ts";
 import { reportSourceStates } from "../../modules/relay-reports/sources.ts";
-import { backupStateOf } from "../../modules/backups.ts";
+import { readBackupsFound } from "../../modules/backups.ts";
 import { readKnownUpdate } from "../../modules/updates.ts";
 import { listProjects } from "../../modules/projects.ts";
 import { readQueueHold } from "../../outbox/queue-hold.ts";
@@ -47,7 +47,7 @@ export function realWorld(given: { input: Input; config: Config; dns: Dns; clock
     requireReadableKeys: () => withStore(input, async (store) => store.requireReadableKeys()),
     isSameSecret: () => withStore(input, async ({ db, folder }) => isSameSecret(db, folder.secret)),
     backups: () =>
-      withStore(input, async ({ db, folder }) => backupStateOf(config, db, folder.secret)),
+      withStore(input, async ({ db, folder }) => readBackupsFound(given, db, folder.secret)),
     queueHeldSince: () => withStore(input, async ({ db }) => readQueueHold(db)),
     logHeldSince: () =>
       withStore(input, async ({ db }) => readInstallationValue(db, "log_held_since")),

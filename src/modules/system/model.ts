@@ -1,6 +1,7 @@
 /** The state of the installation, for its owners. */
 
 import { type Static, Type } from "@sinclair/typebox";
+import { BACKUP_PHASES } from "../../backup/phases.ts";
 import { described, named } from "../../http/documented.ts";
 import { Nullable } from "../../http/envelope.ts";
 import { EXAMPLE } from "../../http/example-values.ts";
@@ -55,23 +56,49 @@ const SystemBackup = named(
   "SystemBackup",
   described(
     Type.Object({
-      folder: Type.String(),
-      keep: Type.Integer(),
-      isRunning: Type.Boolean(),
-      nextAt: Nullable(DateTime),
+      target: Type.String(),
+      keep: described(
+        Type.Object({ days: Type.Integer(), weeks: Type.Integer(), months: Type.Integer() }),
+        {
+          days: "Days of which the newest backup is kept",
+          weeks: "Weeks of which the newest backup is kept",
+          months: "Months of which the newest backup is kept",
+        },
+      ),
+      running: Nullable(
+        described(
+          Type.Object({
+            startedAt: DateTime,
+            phase: Nullable(OneOf(BACKUP_PHASES)),
+            bytes: Type.Integer(),
+            totalBytes: Nullable(Type.Integer()),
+          }),
+          {
+            startedAt: "When it began",
+            phase:
+              "copy: of the database; encrypt; verify: the archive is opened again; upload, into a " +
+              "bucket; check: it is read back; publish. Null before the first one",
+            bytes: "Bytes of the phase that are done",
+            totalBytes: "All bytes of the phase; null if they are not known",
+          },
+        ),
+      ),
+      nextAt: DateTime,
       last: Nullable(
         described(
           Type.Object({
             name: Type.String(),
+            target: Type.String(),
             createdAt: DateTime,
             verifiedAt: DateTime,
             bytes: Type.Integer(),
             sha256: Type.String(),
           }),
           {
-            name: "The folder of the backup in the folder of the backups",
+            name: "The folder of the backup in the target",
+            target: "The folder or bucket that it was stored in",
             createdAt: "When the database was copied",
-            verifiedAt: "When the backup was opened again and compared",
+            verifiedAt: "When the backup was opened again, read back and compared",
             bytes: "Bytes of the encrypted file",
             sha256: "SHA-256 of the encrypted file, hexadecimal",
           },
@@ -93,16 +120,64 @@ const SystemBackup = named(
       ),
     }),
     {
-      folder: "Folder of the backups",
-      keep: "Backups that are kept",
-      isRunning: "Whether one is being made now",
+      target: "Folder of the backups, or s3://BUCKET/PREFIX",
+      keep: "Which backups are kept",
+      running: "The backup that the server makes now; null if it makes none",
       nextAt: "When the next one is made",
-      last: "The newest complete backup; null if there is none",
+      last: "The last backup that was verified; null if there is none",
       failure: "Why the latest try failed; null if it succeeded",
     },
   ),
   { description: "The encrypted backups that the server makes every day" },
 );
+
+export const KeptBackup = named(
+  "KeptBackup",
+  described(
+    Type.Object({
+      name: Type.String(),
+      path: Type.String(),
+      contents: Nullable(
+        described(
+          Type.Object({
+            createdAt: DateTime,
+            verifiedAt: DateTime,
+            version: Type.String(),
+            bytes: Type.Integer(),
+          }),
+          {
+            createdAt: "When the database was copied",
+            verifiedAt: "When the backup was opened again, read back and compared",
+            version: "Version of the program that made it",
+            bytes: "Bytes of the encrypted file",
+          },
+        ),
+      ),
+      fault: Nullable(Type.String()),
+    }),
+    {
+      name: "The folder of the backup in the target",
+      path: "What `mailstead restore` gets: its path, or its address in the bucket",
+      contents: "What its manifest says; null if the backup cannot be used",
+      fault: "Why it cannot be used; null if nothing was found",
+    },
+  ),
+  {
+    description: "A backup in the folder or bucket of --backup-to",
+    example: {
+      name: "mailstead-1a2b3c4d-20270131T031700Z",
+      path: "s3://backups/shop/mailstead-1a2b3c4d-20270131T031700Z",
+      contents: {
+        createdAt: EXAMPLE.createdAt,
+        verifiedAt: EXAMPLE.updatedAt,
+        version: "1.0.0",
+        bytes: 21_930_101,
+      },
+      fault: null,
+    },
+  },
+);
+export type KeptBackup = Static<typeof KeptBackup>;
 
 export const System = named(
   "System",
@@ -201,12 +276,13 @@ export const System = named(
         command: "mailstead upgrade",
       },
       backup: {
-        folder: "/backup",
-        keep: 7,
-        isRunning: false,
+        target: "s3://backups/shop",
+        keep: { days: 7, weeks: 4, months: 6 },
+        running: null,
         nextAt: EXAMPLE.updatedAt,
         last: {
           name: "mailstead-1a2b3c4d-20270131T031700Z",
+          target: "s3://backups/shop",
           createdAt: EXAMPLE.createdAt,
           verifiedAt: EXAMPLE.updatedAt,
           bytes: 21_930_101,

@@ -3,10 +3,12 @@
  * of its checks (checks.ts). While the relay refuses our account, this stands before the findings.
  *
  * GET  /system                  the state of the installation
+ * GET  /system/backups          lists the backups that are kept
  * POST /system/backups          makes a backup now
  * POST /system/queue/release    ends the hold of the queue
  */
 
+import { Type } from "@sinclair/typebox";
 import { sum } from "drizzle-orm";
 import { Elysia, status } from "elysia";
 import { backupState } from "../../backup/state.ts";
@@ -21,10 +23,10 @@ import type { Hold } from "../../outbox/outcome.ts";
 import type { Module } from "../module.ts";
 import { createSystemChecks } from "./checks.ts";
 import { queueHold, releaseQueue } from "../../outbox/queue-hold.ts";
-import { System } from "./model.ts";
+import { KeptBackup, System } from "./model.ts";
 import { transportOf } from "../../outbox/transports/create-transport.ts";
 import { admissionOf } from "../admission.ts";
-import { backupRunner } from "../backups.ts";
+import { backupRunner, listBackups } from "../backups.ts";
 import { mailLane } from "../sending.ts";
 import { readKnownUpdate, UPGRADE_COMMAND } from "../updates.ts";
 
@@ -40,14 +42,22 @@ const DETAILS = describeOperations(
         "doctor` also runs. The checks run at most once a minute; the first response waits for " +
         "them for three seconds.",
     },
+    listBackups: {
+      role: "OWNER",
+      access: "SESSION",
+      summary: "List the backups that are kept",
+      description:
+        "Reads the folder or bucket of --backup-to, the newest backup first; damaged ones come last. " +
+        "Empty without --backup-to. 503 if the folder or bucket cannot be read.",
+    },
     startBackup: {
       role: "OWNER",
       access: "SESSION",
       summary: "Make a backup now",
       description:
-        "Starts a backup in the folder of the scheduled ones and answers at once; `backup` of GET " +
-        "/system shows its end. 409 if one is being made, if there is no folder (--backup-to), or if " +
-        "there is no recovery key yet.",
+        "Starts a backup in the place of the scheduled ones and answers at once; `backup` of GET " +
+        "/system shows how far it is, and its end. 409 if one is being made, without --backup-to, or " +
+        "if there is no recovery key yet.",
     },
     releaseQueue: {
       role: "OWNER",
@@ -80,6 +90,10 @@ export function systemModule(
     .get("/system", async () => envelope(await readSystem()), {
       response: withErrors({ 200: Envelope(System) }),
       detail: DETAILS.getSystem,
+    })
+    .get("/system/backups", async () => envelope(await readKept(app)), {
+      response: withErrors({ 200: Envelope(Type.Array(KeptBackup)) }),
+      detail: DETAILS.listBackups,
     })
     .post(
       "/system/backups",
@@ -137,26 +151,41 @@ function readState(app: App, startedAt: number): Omit<System, "checks" | "backup
 }
 
 async function readBackups(app: App): Promise<System["backup"]> {
-  const { backupTo: folder, backupKeep: keep } = app.config;
-  if (folder === null || app.folder === null) return null;
+  const { backupTo: target, backupKeep: keep } = app.config;
+  if (target === null || app.folder === null) return null;
   const runner = backupRunner(app);
-  const found = runner.newest();
-  const last = found.backup;
-  const failure = found.failure ?? backupState(app.db).failure;
+  const { last, failure } = backupState(app.db);
+  const running = runner.running();
   return {
-    folder,
+    target,
     keep,
-    isRunning: runner.running() !== null,
-    nextAt: isoTimeOrNull(await runner.nextAt()),
+    running: running && {
+      startedAt: isoTime(running.startedAt),
+      phase: running.progress?.phase ?? null,
+      bytes: running.progress?.bytes ?? 0,
+      totalBytes: running.progress?.totalBytes ?? null,
+    },
+    nextAt: isoTime(await runner.nextAt()),
     last: last && {
-      name: last.name,
-      createdAt: last.manifest.contents.createdAt,
-      verifiedAt: last.manifest.verifiedAt,
-      bytes: last.manifest.bytes,
-      sha256: last.manifest.sha256,
+      ...last,
+      createdAt: isoTime(last.createdAt),
+      verifiedAt: isoTime(last.verifiedAt),
     },
     failure: failure && { ...failure, at: isoTime(failure.at) },
   };
+}
+
+async function readKept(app: App): Promise<KeptBackup[]> {
+  const { complete, damaged } = await listBackups(app);
+  return [
+    ...complete.map(({ name, path, manifest: { bytes, contents, verifiedAt } }) => ({
+      name,
+      path,
+      contents: { createdAt: contents.createdAt, version: contents.version, verifiedAt, bytes },
+      fault: null,
+    })),
+    ...damaged.map((backup) => ({ ...backup, contents: null })),
+  ];
 }
 
 function pausedSites({ clock, db }: App): System["pausedSites"] {

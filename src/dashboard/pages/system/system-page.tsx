@@ -21,11 +21,12 @@ import { sizeText } from "../../ui/size-text.ts";
 import { Status, type Tone } from "../../ui/status.tsx";
 import { Time, useNow } from "../../ui/time.tsx";
 import { AlertsCard } from "./alerts-card.tsx";
+import { Backups } from "./backups.tsx";
 import { agoText, type Finding, findingsText, sentenceOf, sortedFindings } from "./findings.ts";
 
 type SystemState = Static<typeof System>;
 
-/** While the checks run, their result is asked for again after this time. */
+/** While the checks or a backup run, their result is asked for again after this time. */
 const CHECK_MS = 2_000;
 /** The queue is read again after this time, while the page is visible. */
 const QUEUE_MS = 5_000;
@@ -52,7 +53,10 @@ function SystemForOwner() {
   const query = useQuery({
     queryKey: ["system"],
     queryFn: ({ signal }) => api.get<SystemState>("/system", { project: null, signal }),
-    refetchInterval: ({ state }) => (state.data?.checks.isRunning === true ? CHECK_MS : QUEUE_MS),
+    refetchInterval: ({ state: { data: found } }) =>
+      found?.checks.isRunning === true || (found?.backup?.running ?? null) !== null
+        ? CHECK_MS
+        : QUEUE_MS,
   });
   const { data, error, refetch } = query;
   const [isChecking, setIsChecking] = useState(false);
@@ -250,63 +254,6 @@ function Hold(props: { since: string; waiting: number; onReleased: () => void })
 
 const mails = (count: number): string =>
   `${number.format(count)} ${count === 1 ? "email" : "emails"}`;
-
-function Backups(props: { backup: SystemState["backup"]; onStarted: () => void }) {
-  const { backup, onStarted } = props;
-  const [error, setError] = useState<unknown>(null);
-  if (backup === null) {
-    return (
-      <section className="section card">
-        <h2>Backups</h2>
-        <p>
-          This server makes no backups by itself. Start it with --backup-to and a folder on another
-          disk.
-        </p>
-      </section>
-    );
-  }
-  async function runNow(): Promise<void> {
-    setError(null);
-    try {
-      await api.post("/system/backups", {}, { project: null });
-    } catch (caught) {
-      setError(caught);
-    }
-    onStarted();
-  }
-  const { folder, keep, isRunning, nextAt, last, failure } = backup;
-  return (
-    <section className="section card">
-      <h2>Backups</h2>
-      {error !== null && <Problem error={error} onRetry={() => void runNow()} />}
-      {failure !== null && (
-        <p className="system-problem">
-          The latest backup failed <Time at={failure.at} />: {sentenceOf(failure.error)}{" "}
-          {failure.suggestion !== null && sentenceOf(failure.suggestion)}
-        </p>
-      )}
-      <Fields>
-        <Field label="Last backup">
-          {last === null ? "None yet" : <Time at={last.createdAt} />}
-        </Field>
-        {last !== null && (
-          <Field label="Size">{sizeText(last.bytes)}, encrypted and verified</Field>
-        )}
-        {nextAt !== null && (
-          <Field label="Next backup">
-            <Time at={nextAt} as="due" />
-          </Field>
-        )}
-        <Field label="Kept">
-          {keep} in <CopyText value={folder} label="Copy the path" />
-        </Field>
-      </Fields>
-      <Button variant="default" loading={isRunning} onClick={() => void runNow()}>
-        Run now
-      </Button>
-    </section>
-  );
-}
 
 function PausedSites({ sites }: { sites: SystemState["pausedSites"] }) {
   return (
