@@ -118,6 +118,12 @@ function defaultOutfile(folder: string, target?: Target): string {
   return join(folder, isWindows(target) ? `${name}.exe` : name);
 }
 
+/** The target that an executable for this machine equals. */
+function ownPlatform(): string {
+  const libc = existsSync("/etc/alpine-release") ? "-musl" : "";
+  return `${isWindows() ? "windows" : process.platform}-${process.arch}${libc}`;
+}
+
 /** Runs this Bun with the arguments; if it fails, throws a BuildError with its output. */
 function runBun(args: string[], cwd: string): void {
   const result = Bun.spawnSync([process.execPath, ...args], {
@@ -228,6 +234,7 @@ async function compile(
       "--no-compile-autoload-bunfig",
       `--define=BUILD_VERSION=${JSON.stringify(manifest.version)}`,
       `--define=BUILD_REVISION=${JSON.stringify(revision)}`,
+      `--define=BUILD_PLATFORM=${JSON.stringify(job.target ?? ownPlatform())}`,
       ...platform,
       `--outfile=${executable}`,
     ];

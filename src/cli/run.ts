@@ -15,6 +15,7 @@ import { describeError } from "../lib/log.ts";
 import { nearestOf } from "../lib/nearest.ts";
 import { UnreadableKeyError } from "../modules/domains/keys.ts";
 import { BackupError, BackupRunsError } from "../backup/refusal.ts";
+import { UpgradeError } from "../upgrade/refusal.ts";
 import { alertList, alertSecret, alertTest } from "./alert.ts";
 import { backup } from "./backup.ts";
 import {
@@ -50,6 +51,7 @@ import { readyz } from "./readyz.ts";
 import { send } from "./send.ts";
 import { sendmail } from "./sendmail.ts";
 import { serve } from "./serve.ts";
+import { upgradeCommand } from "./upgrade.ts";
 import {
   userAdd,
   userDisable,
@@ -90,7 +92,16 @@ const GROUPS: readonly CommandGroup[] = [
   { subject: "Move from another product", commands: [importCommand] },
   {
     subject: "Look after an installation",
-    commands: [doctor, check, queueList, queueHoldCommand, queueRelease, migrateCommand, version],
+    commands: [
+      doctor,
+      check,
+      queueList,
+      queueHoldCommand,
+      queueRelease,
+      migrateCommand,
+      upgradeCommand,
+      version,
+    ],
   },
   { subject: "Alerts", commands: [alertList, alertTest, alertSecret] },
   {
@@ -236,6 +247,10 @@ function explain(
     const { message, suggestion } = error;
     const code = error instanceof BackupRunsError ? "BACKUP_RUNS" : "BACKUP";
     return { code, message, suggestion, exit: EXIT_FAILED };
+  }
+  if (error instanceof UpgradeError) {
+    const { message, suggestion } = error;
+    return { code: "UPGRADE", message, suggestion, exit: EXIT_FAILED };
   }
   if (error instanceof DatabaseTooNewError) {
     return { code: "DATA_FOLDER", message: error.message, suggestion: null, exit: EXIT_FAILED };

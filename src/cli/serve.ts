@@ -29,6 +29,7 @@ import { VERSION } from "../lib/version.ts";
 import { hostInUrl } from "../installation.ts";
 import { requireReadableKeys } from "../modules/domains/keys.ts";
 import { findKnownRelay, whyUnsigned } from "../protocols/smtp/known-relays.ts";
+import { finishRollback } from "../upgrade/rollback.ts";
 import { rememberSettings } from "../stored-settings.ts";
 import { isLoopbackHost } from "../lib/loopback-host.ts";
 import { prepareOwner } from "./owner.ts";
@@ -132,10 +133,17 @@ async function serveOnce(options: ServeOptions): Promise<number> {
   try {
     // An import that was killed has left the secret of another installation there.
     rmSync(join(folder.path, IMPORT_FOLDER), { recursive: true, force: true });
+    goBackIfAsked(folder.path, options.log);
     return await serveFolder(folder, options);
   } finally {
     unlock();
   }
+}
+
+/** After an upgrade that failed, the database of before is put back (upgrade/rollback.ts). */
+function goBackIfAsked(path: string, log: Log): void {
+  const result = finishRollback(path, systemClock.now());
+  if (result !== null) log.warn("the database of before the upgrade was put back", result);
 }
 
 type ServeOptions = ServerOptions & { io: Io; log: Log; untilStopped: Io["untilStopped"] };

@@ -25,7 +25,7 @@ export function versionInComment(comment: string): string | null {
   return isVersion(version) ? version : null;
 }
 
-function isVersion(text: string): boolean {
+export function isVersion(text: string): boolean {
   return text.length <= MAX_VERSION && VERSION_FORM.test(text);
 }
 

@@ -12,7 +12,7 @@ import { UpgradeError } from "./refusal.ts";
 /** Where releases are published: the one place that names it. */
 const RELEASES_URL = "https://github.com/mailstead/mailstead/releases";
 
-type Release = {
+export type SignedRelease = {
   version: string;
   /** SHA-256 of each file, hexadecimal, by its name. */
   digests: ReadonlyMap<string, string>;
@@ -44,7 +44,10 @@ export function builtInReleaseKey(): string | null {
 }
 
 /** Throws UpgradeError unless the list of digests was signed with the key, and its comment names a version. */
-export async function readRelease(read: ReadReleaseFile, publicKey: string): Promise<Release> {
+export async function readRelease(
+  read: ReadReleaseFile,
+  publicKey: string,
+): Promise<SignedRelease> {
   const sums = await read(SUMS_FILE, MAX_SUMS_BYTES);
   const signature = Buffer.from(await read(SIGNATURE_FILE, MAX_SIGNATURE_BYTES)).toString("utf8");
   const { trustedComment } = verified(sums, signature, publicKey);

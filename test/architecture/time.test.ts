@@ -32,6 +32,7 @@ const CREATES_THE_CLOCK = [
   "cli/serve.ts",
   "cli/setup.ts",
   "cli/store.ts",
+  "cli/upgrade.ts",
   "db/migrate.ts",
   "lib/log.ts",
   "outbox/compose/worker.ts",

@@ -1,0 +1,266 @@
+/** The command `mailstead upgrade`: installs another version (src/upgrade/upgrade.ts). */
+
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Config, SettingName } from "../config/settings.ts";
+import { findDatabase } from "../db/folder.ts";
+import { readInstallationValue } from "../db/installation-values.ts";
+import { openForReading } from "../db/open-stored.ts";
+import { systemClock } from "../lib/clock.ts";
+import { isVersion } from "../lib/release-names.ts";
+import { PLATFORM, VERSION } from "../lib/version.ts";
+import type { BackupTarget } from "../upgrade/copies.ts";
+import { instructionsFor } from "../upgrade/installed.ts";
+import { withoutSettings } from "../upgrade/programs.ts";
+import { UpgradeError } from "../upgrade/refusal.ts";
+import { builtInReleaseKey, changesUrl, publishedRelease } from "../upgrade/release.ts";
+import { commandService, findUnit, type Service, type ServiceProcess } from "../upgrade/service.ts";
+import { releaseSource } from "../upgrade/source.ts";
+import { upgrade, type Upgraded, type UpgradeOptions } from "../upgrade/upgrade.ts";
+import { addressText, reachable } from "./capture-address.ts";
+import { type Command, type Input, parseArguments, readSettings, UsageError } from "./command.ts";
+import type { Output } from "./io.ts";
+import { serve } from "./serve.ts";
+import { print } from "./store.ts";
+
+const UPGRADE_SETTINGS: readonly SettingName[] = [
+  "data",
+  "secret",
+  "host",
+  "port",
+  "backupTo",
+  "backupKeep",
+];
+const USUAL_UNIT = "mailstead";
+const BAR_CHARACTERS = 30;
+const MIB = 1024 ** 2;
+const CLEAR_LINE = "\r\u001b[K";
+
+export const upgradeCommand: Command = {
+  name: "upgrade",
+  summary: "Install the newest version, after a backup and a trial on a copy of the database",
+  details:
+    "The release must be signed by the key that this program contains. The backup is the encrypted one\n" +
+    "if there is a recovery key and --backup-to, else a plain copy in the data folder. The new version\n" +
+    "migrates and checks a copy of the database before anything changes. Then the server is stopped, the\n" +
+    "executable replaced (the old one stays, with .old after its name), and the server is started. If it is\n" +
+    "not ready within 30 seconds, and the time that migrations take, everything is put back.\n" +
+    "If systemd runs this program, its settings are those of the running unit. Run it as root.",
+  positionals: [],
+  flags: [
+    {
+      name: "from",
+      placeholder: "URL|FOLDER",
+      help: "Where one release is, with SHA256SUMS; default: the published ones",
+    },
+    {
+      name: "version",
+      placeholder: "VERSION",
+      help: "The version to install; default: the newest",
+    },
+    { name: "check", help: "Try the new version on a copy of the database, and install nothing" },
+    { name: "force", help: "Install it although it is the same version or an older one" },
+    {
+      name: "release-key",
+      placeholder: "FILE",
+      help: "Public key (minisign) of releases that you build yourself",
+    },
+    { name: "unit", placeholder: "NAME", help: `The systemd unit; default: ${USUAL_UNIT}` },
+    {
+      name: "stop-command",
+      placeholder: "COMMAND",
+      help: "How the server is stopped, if systemd does not run it",
+    },
+    { name: "start-command", placeholder: "COMMAND", help: "How it is started" },
+  ],
+  settings: UPGRADE_SETTINGS,
+  run: async (input) => {
+    const executable = installedExecutable();
+    const isTrial = input.flags["check"] !== undefined;
+    const instructions = await instructionsFor(executable, input.io.env);
+    if (instructions !== null && !isTrial) {
+      throw new UpgradeError(
+        `${executable} is not replaced by this command. ${instructions}`,
+        "Before that, mailstead upgrade --check tries the new version on a copy of the database.",
+      );
+    }
+    const { service, process } = await findService(input, executable);
+    const config = readServerSettings(input, process);
+    const options = optionsOf(input, { config, executable, service, isTrial });
+    return printResult(input, await upgrade(options), { service, instructions });
+  },
+};
+
+function installedExecutable(): string {
+  if (process.platform === "win32") {
+    throw new UpgradeError(
+      "This command does not work on Windows, which does not replace a running program.",
+      "Stop the server, make a backup, replace the executable, and start the server.",
+    );
+  }
+  if (PLATFORM === null) {
+    throw new UpgradeError(
+      "This is a checkout of the source and no executable.",
+      "Update it with git pull and ./scripts/setup.",
+    );
+  }
+  return realpathSync(process.execPath);
+}
+
+type Found = { service: Service | null; process: ServiceProcess | null };
+
+async function findService({ flags, io }: Input, executable: string): Promise<Found> {
+  const { unit, "stop-command": stop, "start-command": start } = flags;
+  if ((stop === undefined) !== (start === undefined)) {
+    throw new UsageError("--stop-command and --start-command must be given together");
+  }
+  if (stop !== undefined && start !== undefined) {
+    return { service: commandService(stop, start, io.env), process: null };
+  }
+  const found = await findUnit(unit ?? USUAL_UNIT, executable, io.env);
+  if (found === null && unit !== undefined) {
+    throw new UpgradeError(
+      `systemd has no unit ${unit} that runs ${executable}.`,
+      "systemctl status shows the units.",
+    );
+  }
+  return found ?? { service: null, process: null };
+}
+
+/** The settings of the running unit, unless they are given here. */
+function readServerSettings(input: Input, running: ServiceProcess | null): Config {
+  const names = UPGRADE_SETTINGS;
+  if (running === null) return readSettings(input, { names });
+  const { settings } = parseArguments(serve, running.words.slice(1));
+  const { data } = input.settings;
+  return readSettings(
+    {
+      ...input,
+      settings: {
+        ...settings,
+        ...input.settings,
+        ...(data !== undefined && { data: resolve(input.io.cwd, data) }),
+      },
+      io: { ...input.io, cwd: running.cwd, env: { ...input.io.env, ...running.env } },
+    },
+    { names },
+  );
+}
+
+type Known = {
+  config: Config;
+  executable: string;
+  service: Service | null;
+  isTrial: boolean;
+};
+
+function optionsOf(input: Input, known: Known): UpgradeOptions {
+  const { io, flags, isJson } = input;
+  const { config, ...rest } = known;
+  const database = findDatabase(config.data);
+  const { uid, gid } = statSync(config.data);
+  const secret = config.secret === null ? {} : { MAILSTEAD_SECRET: config.secret };
+  const wanted = flags["version"] ?? null;
+  if (wanted !== null && !isVersion(wanted)) {
+    throw new UsageError(`--version: expected a version such as 1.2.3, got "${wanted}"`);
+  }
+  if (config.port === 0) throw new UsageError("--port: expected the port of the server, got 0");
+  const address = addressText({ host: reachable(config.host), port: config.port });
+  return {
+    ...rest,
+    version: VERSION,
+    platform: PLATFORM ?? "",
+    source: releaseSource(placeOf(input, wanted), systemClock),
+    publicKey: releaseKeyOf(input),
+    wanted,
+    isForced: flags["force"] !== undefined,
+    data: config.data,
+    programs: { env: { ...withoutSettings(io.env), ...secret }, owner: { uid, gid } },
+    backup: backupOf(config, database),
+    readyUrl: `http://${address}/readyz`,
+    clock: systemClock,
+    tell: (line) =>
+      isJson ? io.stderr.line(JSON.stringify({ step: line })) : io.stdout.line(line),
+    onProgress: progressOn(io.stderr, isJson),
+    onSwitch() {
+      // A closed terminal or Ctrl+C must not leave the server stopped.
+      io.onEnd(() => {});
+      void io
+        .untilStopped()
+        .then(() => io.stderr.line("The upgrade ends by itself, so that the server is started."));
+    },
+  };
+}
+
+function placeOf({ flags, io }: Input, wanted: string | null): string {
+  const { from } = flags;
+  if (from === undefined) return publishedRelease(wanted);
+  return /^https?:\/\//.test(from) ? from : resolve(io.cwd, from);
+}
+
+function releaseKeyOf({ flags, io }: Input): string {
+  const { "release-key": file } = flags;
+  if (file === undefined) {
+    const key = builtInReleaseKey();
+    if (key !== null) return key;
+    throw new UpgradeError(
+      "This program was built without a key of releases, so it trusts none.",
+      "Name the public key of your releases with --release-key FILE.",
+    );
+  }
+  try {
+    return readFileSync(resolve(io.cwd, file), "utf8");
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UpgradeError(`--release-key: ${file} cannot be read: ${why}`, null, error);
+  }
+}
+
+/** Encrypted backups need both a place and a key. */
+function backupOf({ backupTo, backupKeep }: Config, database: string): BackupTarget {
+  if (backupTo === null) return null;
+  const { sqlite } = openForReading(database);
+  try {
+    const hasKey = readInstallationValue({ sqlite }, "backup_recipient") !== null;
+    return hasKey ? { to: backupTo, keep: backupKeep } : null;
+  } finally {
+    sqlite.close();
+  }
+}
+
+/** A bar on a terminal; nothing elsewhere. */
+function progressOn(output: Output, isJson: boolean): UpgradeOptions["onProgress"] {
+  let shown = "";
+  return async (received, all) => {
+    if (isJson || !output.isTerminal) return;
+    const mib = (bytes: number) => Math.round(bytes / MIB);
+    const filled = all === null ? 0 : Math.round((received / all) * BAR_CHARACTERS);
+    const bar = "#".repeat(filled).padEnd(BAR_CHARACTERS, "·");
+    const isEnd = received === all;
+    const text = isEnd ? "" : `Downloading [${bar}] ${mib(received)} of ${mib(all ?? 0)} MiB`;
+    if (text === shown) return;
+    shown = text;
+    await output.write(CLEAR_LINE + text);
+  };
+}
+
+function printResult(
+  input: Input,
+  result: Upgraded,
+  { service, instructions }: { service: Service | null; instructions: string | null },
+): number {
+  return print(input, { from: VERSION, ...result }, textOf());
+
+  function textOf(): string {
+    const { version } = result;
+    if (result.kind === "current") return `Version ${version} is installed already.`;
+    if (result.kind === "tried") {
+      const next = instructions ?? "Install it with mailstead upgrade.";
+      return `Version ${version} works with this database. Nothing was installed. ${next}`;
+    }
+    const old = `The old version is ${result.old}. What is new: ${changesUrl(version)}`;
+    if (result.isRunning) return `Version ${version} is installed and runs. ${old}`;
+    const start = service === null ? "Start the server." : `Start it: ${service.startText}`;
+    return `Version ${version} is installed; no server runs. ${start} ${old}`;
+  }
+}

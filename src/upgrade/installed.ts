@@ -1,0 +1,50 @@
+/** How this program was installed: by whom it must be updated. */
+
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { runSystem } from "./programs.ts";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Returns what to do instead of replacing the executable, in a sentence; null if the file is nobody
+ * else's. `firstProcess` is the command line of process 1, which in a container of the image is this program.
+ */
+export async function instructionsFor(
+  executable: string,
+  env: Env,
+  firstProcess: readonly string[] = readFirstProcess(),
+): Promise<string | null> {
+  const isArm = process.arch === "arm64";
+  if (firstProcess.some((word) => word === executable || basename(word) === "mailstead")) {
+    return "It runs in a container: get the image of the new version, remove the container, and run it again with the same volume.";
+  }
+  if (executable.startsWith("/nix/store/")) {
+    return "It was installed by Nix: update its expression, and rebuild.";
+  }
+  if (executable.includes("/Cellar/")) {
+    return "It was installed by Homebrew: brew upgrade mailstead";
+  }
+  if (await owns(["dpkg", "-S", executable], env)) {
+    const file = `mailstead_${isArm ? "arm64" : "amd64"}.deb`;
+    return `It was installed by a Debian package: download ${file} of the new version, and run apt install ./${file}`;
+  }
+  if (await owns(["rpm", "-qf", executable], env)) {
+    const file = `mailstead.${isArm ? "aarch64" : "x86_64"}.rpm`;
+    return `It was installed by an RPM package: download ${file} of the new version, and run dnf install ./${file}`;
+  }
+  return null;
+}
+
+async function owns([program = "", ...words]: readonly string[], env: Env): Promise<boolean> {
+  const path = Bun.which(program, { PATH: env["PATH"] ?? "" });
+  return path !== null && (await runSystem([path, ...words], env)).code === 0;
+}
+
+function readFirstProcess(): string[] {
+  try {
+    return readFileSync("/proc/1/cmdline", "utf8").split("\0");
+  } catch {
+    return []; // A system without /proc, which has no such containers.
+  }
+}

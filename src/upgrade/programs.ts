@@ -1,0 +1,88 @@
+/**
+ * Runs this program, another version of it, or a program of the system. The versions talk by the commands
+ * `version`, `backup`, `migrate` and `check` with `--json`, so these must keep their form.
+ */
+
+import { UpgradeError } from "./refusal.ts";
+
+type Ran = { code: number; stdout: string; stderr: string };
+
+/** The user and the group who own the data folder. */
+type Owner = { uid: number; gid: number };
+
+/** The environment of the commands: no settings of this process, but the ones that are given. */
+export type Programs = {
+  env: Readonly<Record<string, string | undefined>>;
+  /** If this process is root's, the commands run as this user, so that they create no files of root. */
+  owner: Owner;
+};
+
+const MAX_OUTPUT = 64 * 1024;
+const ROOT = 0;
+
+/** Runs a version of this program on a data folder, and returns its output. Never rejects because of it. */
+export async function runVersion(
+  executable: string,
+  words: readonly string[],
+  { env, owner }: Programs,
+): Promise<Ran> {
+  const asOwner = process.getuid?.() === ROOT && owner.uid !== ROOT ? owner : {};
+  return run([executable, ...words], { env, ...asOwner });
+}
+
+/** The same with the environment of this process, and as its user. */
+export function runSystem(words: readonly string[], env: Programs["env"]): Promise<Ran> {
+  return run(words, { env });
+}
+
+async function run(
+  words: readonly string[],
+  options: { env: Programs["env"] } & Partial<Owner>,
+): Promise<Ran> {
+  try {
+    const child = Bun.spawn([...words], {
+      ...options,
+      env: { ...options.env },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const [code, stdout, stderr] = await Promise.all([
+      child.exited,
+      endOf(child.stdout),
+      endOf(child.stderr),
+    ]);
+    return { code, stdout, stderr };
+  } catch (error) {
+    // A file that this machine cannot execute, such as one for another processor.
+    const why = error instanceof Error ? error.message : String(error);
+    return { code: -1, stdout: "", stderr: why };
+  }
+}
+
+async function endOf(stream: ReadableStream<Uint8Array>): Promise<string> {
+  let text = "";
+  for await (const piece of stream) {
+    text = (text + Buffer.from(piece).toString("utf8")).slice(-MAX_OUTPUT);
+  }
+  return text;
+}
+
+/** Throws UpgradeError with the last lines of what a program has written, if it has failed. */
+export function requireSuccess({ code, stdout, stderr }: Ran, message: string, advice: string) {
+  if (code === 0) return;
+  const lines = `${stdout}\n${stderr}`.split("\n").filter(isTelling).slice(-MAX_SHOWN_LINES);
+  throw new UpgradeError([`${message} (exit code ${code}).`, ...lines].join("\n"), advice);
+}
+
+const MAX_SHOWN_LINES = 12;
+
+/** Checks that passed are not shown. */
+function isTelling(line: string): boolean {
+  return line.trim() !== "" && !line.startsWith("ok  ");
+}
+
+/** Removes the settings of this process from its environment. */
+export function withoutSettings(env: Programs["env"]): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("MAILSTEAD_")));
+}
