@@ -2,7 +2,6 @@
 
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
-import { findCleartextPassword } from "../protocols/smtp/relay-url.ts";
 import type { Setting } from "./setting.ts";
 import { type Config, SETTING_NAMES, type SettingName, SETTINGS } from "./settings.ts";
 
@@ -31,9 +30,6 @@ export function readConfig(
     );
   }
   requireFirstRelay(config);
-  const { alertRelayUrl } = config;
-  const cleartext = alertRelayUrl === null ? null : findCleartextPassword(alertRelayUrl);
-  if (cleartext !== null) throw new ConfigError(`--alert-relay-url: ${cleartext}`);
   if (names === null || names.includes("tlsCert")) requireTlsSettings(config);
   return Object.freeze(config);
 

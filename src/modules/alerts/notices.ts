@@ -128,7 +128,9 @@ export const noticeSender = perApp(createNoticeSender);
 
 function createNoticeSender(app: App) {
   const { clock, log } = app;
-  const underWay = new Map<string, Promise<void>>();
+  /** The targets to which nothing is sent now, by name. */
+  const busy = new Set<string>();
+  const underWay = new Set<Promise<void>>();
   let aborter = new AbortController();
   const worker = createWorker({
     clock,
@@ -142,7 +144,7 @@ function createNoticeSender(app: App) {
     const now = clock.now();
     let next = Infinity;
     for (const target of alertTargets(app)) {
-      if (underWay.has(target.name)) continue;
+      if (busy.has(target.name)) continue;
       const notice = findHead(app).get(target.name);
       if (notice === null) continue;
       if (notice.nextAt > now) next = Math.min(next, notice.nextAt - now);
@@ -152,7 +154,9 @@ function createNoticeSender(app: App) {
   }
 
   function start(target: AlertTarget, notice: Notice): void {
-    underWay.set(target.name, sendAndRelease(target, notice));
+    busy.add(target.name);
+    const work = sendAndRelease(target, notice).finally(() => underWay.delete(work));
+    underWay.add(work);
   }
 
   async function sendAndRelease(target: AlertTarget, notice: Notice): Promise<void> {
@@ -162,7 +166,7 @@ function createNoticeSender(app: App) {
   }
 
   function release(name: string): void {
-    underWay.delete(name);
+    busy.delete(name);
     worker.wake();
   }
 
@@ -221,7 +225,7 @@ function createNoticeSender(app: App) {
     async idle(): Promise<void> {
       await worker.idle();
       while (underWay.size > 0) {
-        await Promise.all(underWay.values());
+        await Promise.all(underWay);
         await worker.idle();
       }
     },
@@ -229,7 +233,7 @@ function createNoticeSender(app: App) {
     /** Waits a little for what is under way. What does not end is sent again by the next start. */
     async stop(): Promise<void> {
       await worker.stop();
-      const ended = Promise.all(underWay.values());
+      const ended = Promise.all(underWay);
       if (await endsWithin(clock, STOP_GRACE_MS, ended)) return;
       aborter.abort();
     },

@@ -60,7 +60,7 @@ export async function sendOperatorMail(
 ): Promise<MailResult> {
   const { id, to, at, ...content } = mail;
   const second = secondPath(app);
-  const from = senderOf(app);
+  const from = senderOf(app, to);
   const composed = composeMessage({
     ...content,
     from,
@@ -94,8 +94,11 @@ export async function closeOperatorMail(app: App): Promise<void> {
   await current?.transport.close();
 }
 
-/** The sender of `--system-from`, else the default sender of a project, else one of this host. */
-function senderOf(app: App): Mailbox {
+/**
+ * The sender of `--system-from`, else the default sender of a project, else one of this host. A host name
+ * without a domain makes no valid address: then the operator is the sender as well.
+ */
+function senderOf(app: App, operator: string): Mailbox {
   const { systemFrom, hostname } = app.config;
   if (systemFrom !== null) return systemFrom;
   for (const { seq, fromAddress } of listProjects(app)) {
@@ -103,7 +106,8 @@ function senderOf(app: App): Mailbox {
       return { address: fromAddress, name: "Mailstead" };
     }
   }
-  return { address: `mailstead@${hostname}`, name: "Mailstead" };
+  const address = hostname.includes(".") ? `mailstead@${hostname}` : operator;
+  return { address, name: "Mailstead" };
 }
 
 /** The keys of the project that has verified the domain. */

@@ -9,6 +9,7 @@ import { examineConditions } from "../../../src/modules/alerts/alerts.ts";
 import type { AlertSources, CertificateState } from "../../../src/modules/alerts/conditions.ts";
 import { noticeSender } from "../../../src/modules/alerts/notices.ts";
 import type { Hold, Transport } from "../../../src/outbox/outcome.ts";
+import type { Dns } from "../../../src/protocols/dns/client.ts";
 import { createFetchGuarded } from "../../../src/protocols/fetch-guarded/fetch-guarded.ts";
 import { parseRelayUrl, type Relay } from "../../../src/protocols/smtp/relay-url.ts";
 import { testApp } from "../../support/app.ts";
@@ -49,7 +50,7 @@ export async function alertTargetServers() {
 
 export async function alertApp(
   servers: { sink: Sink; web: WebServer },
-  options: { db?: Db; clock?: ManualClock; config?: Partial<Config> } = {},
+  options: { db?: Db; dns?: Dns; clock?: ManualClock; config?: Partial<Config> } = {},
 ) {
   const { sink, web } = servers;
   const { clock = manualClock() } = options;
@@ -62,6 +63,7 @@ export async function alertApp(
   const transport: Transport = { ...testTransport(), name: "relay", holdOf: () => world.hold };
   const t = await testApp({
     ...(options.db !== undefined && { db: options.db }),
+    ...(options.dns !== undefined && { dns: options.dns }),
     clock,
     folder,
     transport,
