@@ -6,6 +6,7 @@
 import type { Page } from "playwright-core";
 import { everyBlock } from "../../test/dashboard/visual-design.ts";
 import { NO_COUNTS } from "../../src/modules/campaigns/imported-model.ts";
+import { showAlerts } from "./sample-alerts.ts";
 import { showMailboxes } from "./sample-mailboxes.ts";
 
 /** FULL: the demonstration project. EMPTY: a new project. BROKEN: requests are answered with 500. */
@@ -242,6 +243,13 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
   },
   { name: "account", path: () => "/account", heading: "Account", states: WITHOUT_PROJECT },
   { name: "system", path: () => "/admin/system", heading: "System", states: WITHOUT_PROJECT },
+  {
+    name: "system-alerts",
+    path: () => "/admin/system",
+    heading: "System",
+    open: showAlerts,
+    states: ["FULL"],
+  },
   {
     name: "system-backup",
     path: () => "/admin/system",

@@ -111,6 +111,47 @@ const KEPT = [
     fault: "Its manifest is damaged.",
   },
 ];
+const ALERT = {
+  id: "a1",
+  condition: "relay_down",
+  severity: "critical",
+  title: "The relay smtp.acme.example:587 takes no mail",
+  finding: "It cannot be reached: connection refused",
+  fix: "Look at the state of the relay.",
+  raisedAt: "2026-01-02T09:00:00.000Z",
+  clearedAt: null,
+};
+const ALERTS = {
+  open: [ALERT],
+  history: Array.from({ length: 7 }, (_, i) => ({
+    ...ALERT,
+    id: `h${i}`,
+    title: `Earlier alert ${i + 1}`,
+    clearedAt: "2026-01-02T09:30:00.000Z",
+  })),
+  targets: [
+    { kind: "EMAIL", label: "ops@acme.example", waiting: 0, last: null },
+    {
+      kind: "SLACK",
+      label: "hooks.slack.com",
+      waiting: 2,
+      last: { at: "2026-01-02T09:00:00.000Z", isDelivered: false, reply: "404 no_team" },
+    },
+  ],
+  heartbeat: {
+    label: "hc-ping.com",
+    everyMinutes: 5,
+    at: "2026-01-02T09:00:00.000Z",
+    failure: "An alert is open: The relay smtp.acme.example:587 takes no mail",
+  },
+};
+const TESTED = [
+  { kind: "EMAIL", label: "ops@acme.example", isDelivered: true, reply: "250 OK", durationMs: 9 },
+  { kind: "SLACK", label: "hooks.slack.com", isDelivered: false, reply: "410 gone", durationMs: 9 },
+];
+const ALERTS_API = (url: URL) => url.pathname === "/system/alerts";
+const TEST_API = (url: URL) => url.pathname === "/system/alerts/test";
+
 /** Not the page, whose address ends in the same way. */
 const API = (url: URL) => url.pathname === "/system";
 
@@ -190,6 +231,34 @@ describe("the page of the installation", () => {
       await discard();
     },
   );
+
+  pageTest("shows the alerts, who is told, and the replies to a test", async () => {
+    const { page, problems, close } = await open("/account", "owner");
+    const fulfil = (data: object) => ({ json: { success: true, data } });
+    await page.route(ALERTS_API, (route) => route.fulfill(fulfil(ALERTS)));
+    await page.route(TEST_API, (route) => route.fulfill(fulfil({ targets: TESTED })));
+    await page.getByRole("button", { name: /^Account:/ }).click();
+    await page.getByRole("menuitem", { name: "System", exact: true }).click();
+    await page
+      .getByText("The relay smtp.acme.example:587 takes no mail", { exact: true })
+      .waitFor();
+    await page.getByText("Look at the state of the relay.").waitFor();
+    await page.getByText("Was told nothing yet").waitFor();
+    await page.getByText(/: 404 no_team \(2 waiting\)/).waitFor();
+    await page.getByText("Does not beat").waitFor();
+    await expectSoon(() => page.getByText(/^Earlier alert \d/).count(), 5);
+    await page.getByRole("button", { name: "Show all 7" }).click();
+    await expectSoon(() => page.getByText(/^Earlier alert \d/).count(), 7);
+    await page.getByRole("button", { name: "Send a test" }).click();
+    await page.getByText("Test taken").waitFor();
+    await page.getByText("410 gone").waitFor();
+    await page.unroute(ALERTS_API);
+    await page.reload();
+    await page.getByText("No alert is open.").waitFor();
+    await page.getByText(/^Nobody: alerts are only shown here/).waitFor();
+    expect(problems).toEqual([]);
+    await close();
+  });
 
   pageTest("tells others whom to ask", async () => {
     const { page, problems, close } = await open("/admin/system", "admin");

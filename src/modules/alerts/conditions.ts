@@ -186,7 +186,7 @@ export const CONDITIONS: readonly AlertCondition[] = [
         const effect =
           status === "FAILED"
             ? "so it may not send any more"
-            : "so its signatures do not verify, and it may not send from 72 hours after that on";
+            : "so its signatures do not verify; 72 hours later the domain may not send any more";
         const finding = `The record is missing or wrong in the DNS since ${isoTime(since)}, ${effect} (project ${project}).`;
         return { subject: id, name: domain, finding };
       }),

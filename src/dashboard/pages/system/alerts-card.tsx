@@ -11,6 +11,7 @@ import { Loaded } from "../../ui/loaded.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Status, type Tone } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
+import { sentenceOf } from "./findings.ts";
 
 type AlertsState = Static<typeof Alerts>;
 type Alert = AlertsState["open"][number];
@@ -71,7 +72,7 @@ function OpenAlerts({ alerts }: { alerts: readonly Alert[] }) {
             <div className="system-finding-body">
               <strong>{title}</strong>
               <p className="muted">
-                {finding} Since <Time at={raisedAt} />
+                {sentenceOf(finding)} Raised <Time at={raisedAt} />.
               </p>
               <p>
                 <span className="system-finding-fix">What to do:</span> {fix}
@@ -201,10 +202,10 @@ function History({ alerts }: { alerts: readonly Alert[] }) {
           <li key={id}>
             {title}{" "}
             <span className="muted">
-              <Time at={raisedAt} />
+              raised <Time at={raisedAt} />
               {clearedAt !== null && (
                 <>
-                  , over <Time at={clearedAt} />
+                  , solved <Time at={clearedAt} />
                 </>
               )}
             </span>
@@ -212,7 +213,7 @@ function History({ alerts }: { alerts: readonly Alert[] }) {
         ))}
       </ul>
       {shown.length < alerts.length && (
-        <Button variant="subtle" size="compact-sm" onClick={() => setIsWhole(true)}>
+        <Button variant="default" size="compact-sm" mt={6} onClick={() => setIsWhole(true)}>
           Show all {alerts.length}
         </Button>
       )}

@@ -89,8 +89,8 @@ function SystemForOwner() {
       <Loaded query={query} height={480}>
         {(system) => (
           <div className="system">
-            <Checks checks={system.checks} />
             <AlertsCard />
+            <Checks checks={system.checks} />
             {system.update !== null && <Update update={system.update} />}
             <Queue system={system} onReleased={() => void refetch()} />
             <Backups backup={system.backup} onStarted={() => void refetch()} />
