@@ -28,6 +28,7 @@ import type { Module, Noun } from "./modules/module.ts";
 import { plunkNoun } from "./modules/plunk/plunk.ts";
 import { projectNoun } from "./modules/projects.ts";
 import { relayReportNoun } from "./modules/relay-reports/relay-reports.ts";
+import { projectRelayNoun } from "./modules/delivery/project-relays.ts";
 import { reportMailboxNoun } from "./modules/report-mailboxes/report-mailboxes.ts";
 import { resendModule } from "./modules/resend/resend.ts";
 import { retentionNoun } from "./modules/retention.ts";
@@ -91,6 +92,7 @@ function createModules(app: App): readonly Module[] {
     moduleOf(app, verificationNoun),
     moduleOf(app, subscriptionNoun),
     moduleOf(app, trackingNoun),
+    moduleOf(app, projectRelayNoun),
     moduleOf(app, relayReportNoun),
     moduleOf(app, reportMailboxNoun),
     moduleOf(app, retentionNoun),

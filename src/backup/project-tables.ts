@@ -47,7 +47,7 @@ const UNDECLARED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /** Columns with a secret, sealed with a key that is derived from the secret of the installation. */
 export const SEALED: readonly { table: string; column: string; purpose: string }[] = [
   { table: "dkim_keys", column: "private_key", purpose: "dkim-keys" },
-  { table: "project_relays", column: "url", purpose: "project-relays" },
+  { table: "project_relays", column: "password", purpose: "project-relay-passwords" },
   { table: "report_mailboxes", column: "password", purpose: "report-mailbox-passwords" },
   { table: "report_sources", column: "signing_key", purpose: "report-source-keys" },
   { table: "webhooks", column: "secret", purpose: "webhook-secrets" },

@@ -25,6 +25,7 @@ import { domainOf } from "../protocols/mime/address.ts";
 import { campaignHandlers } from "./campaigns/event-handlers.ts";
 import { campaignLifecycle } from "./campaigns/lifecycle.ts";
 import { mailComposer } from "./composer.ts";
+import { relayChanged } from "./delivery/project-relays.ts";
 import { isSenderVerified, returnPathHost } from "./domains/domains.ts";
 import { sentMail } from "./inboxes/sent-mail.ts";
 import type { Module } from "./module.ts";
@@ -98,6 +99,10 @@ export const mailLane = perApp((app: App) => {
   mailInserted(app).onRaised(lane.join);
   mailQueued(app).onRaised(lane.wake);
   queueHold(app).onReleased(lane.wake);
+  relayChanged(app).onRaised(() => {
+    leaseQueue(app).wakeAll();
+    lane.wake();
+  });
   return lane;
 });
 

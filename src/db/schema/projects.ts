@@ -5,6 +5,10 @@ export const TRACKING_MODES = ["ENABLED", "MARKETING_ONLY", "DISABLED"] as const
 export const KEY_SCOPES = ["EVERYTHING", "SEND", "READ", "CONTACTS"] as const;
 export const KEY_KINDS = ["SECRET", "PUBLIC", "SMTP"] as const;
 
+export const RELAY_SECURITIES = ["STARTTLS", "TLS", "NONE"] as const;
+/** AUTO: as the table of known relays says (protocols/smtp/known-relays.ts). */
+export const RELAY_SIGNERS = ["AUTO", "SERVER", "RELAY"] as const;
+
 export type TrackingMode = (typeof TRACKING_MODES)[number];
 
 /** Projects (tenants). Other tables refer to `seq`; the API shows `id`. */
@@ -25,11 +29,21 @@ export const projects = sqliteTable("projects", {
 
 /** The relays of the projects that have one of their own. */
 export const projectRelays = sqliteTable("project_relays", {
+  seq: integer("seq").primaryKey({ autoIncrement: true }),
+  id: text("id").notNull().unique(),
   projectSeq: integer("project_seq")
-    .primaryKey()
+    .notNull()
+    .unique()
     .references(() => projects.seq),
-  /** The URL with its password, sealed (lib/crypto.ts). */
-  url: blob("url", { mode: "buffer" }).notNull(),
+  host: text("host").notNull(),
+  port: integer("port").notNull(),
+  security: text("security", { enum: RELAY_SECURITIES }).notNull(),
+  /** Null without a login. */
+  username: text("username"),
+  /** Sealed (lib/crypto.ts); null without a login. */
+  password: blob("password", { mode: "buffer" }),
+  signedBy: text("signed_by", { enum: RELAY_SIGNERS }).notNull(),
+  createdAt: integer("created_at").notNull(),
   changedAt: integer("changed_at").notNull(),
 });
 

@@ -79,6 +79,9 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
            (SELECT l.name FROM layouts l WHERE l.seq = layout_seq) AS layout
     FROM templates WHERE ${IN_PROJECT}`),
   passkey: subject("SELECT name AS label, name FROM passkeys WHERE id = +?2"),
+  relay: subject(`
+    SELECT host AS label, host, port, security, username, signed_by AS signedBy
+    FROM project_relays WHERE ${IN_PROJECT}`),
   "report-mailbox": subject(`
     SELECT name AS label, name, protocol, host, username, folder
     FROM report_mailboxes WHERE ${IN_PROJECT}`),

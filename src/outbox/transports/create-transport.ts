@@ -100,7 +100,7 @@ export function transportFor(app: App, config: Config): Transport {
 }
 
 /** Says why a relay of a project must not be dialled: its owner may be a stranger to this network. */
-function addressCheck({
+export function addressCheck({
   allowPrivateAddresses,
 }: Pick<Config, "allowPrivateAddresses">): (address: string) => string | null {
   return (address) =>

@@ -34,6 +34,8 @@ const SHARED_CONNECTIONS = 200;
 const FEW_CONNECTIONS = 2;
 const MAX_CONNECTIONS = 400;
 const UNREADABLE_WAIT_MS = 60_000;
+const UNREADABLE =
+  "the password of the project's relay cannot be read, because the secret of this server has changed";
 
 export function createRoutedTransport({ common, find, open }: ProjectRelays): Transport {
   /** The relays that are in use, by `seq` of the project. */
@@ -78,7 +80,9 @@ export function createRoutedTransport({ common, find, open }: ProjectRelays): Tr
     },
     holdOf(waitList, projectSeq) {
       const relay = projectSeq === undefined ? null : relayOf(projectSeq);
-      if (relay === "unreadable") return null;
+      if (relay === "unreadable") {
+        return { at: "relay", name: "", reason: UNREADABLE, retryAfterMs: UNREADABLE_WAIT_MS };
+      }
       return relay === null ? (common.holdOf?.(waitList, projectSeq) ?? null) : relay.holdOf();
     },
     start(mail) {
@@ -110,7 +114,6 @@ function unreadable(projectSeq: number): Busy {
     retryAfterMs: UNREADABLE_WAIT_MS,
     waitList: shareWaitList(route),
     route,
-    reason:
-      "the relay of the project cannot be read, because the secret of this server has changed",
+    reason: UNREADABLE,
   };
 }

@@ -4,19 +4,26 @@
  */
 
 import type { App } from "../../core/app.ts";
+import type { projectRelays } from "../../db/schema/projects.ts";
 import { statement } from "../../db/statement.ts";
-import { deriveKey, unseal } from "../../lib/crypto.ts";
+import { deriveKey, seal, unseal } from "../../lib/crypto.ts";
 import { perApp } from "../../lib/per-app.ts";
-import { parseRelayUrl, type Relay } from "../../protocols/smtp/relay-url.ts";
+import type { Relay } from "../../protocols/smtp/relay-url.ts";
 
-type StoredRelay = { projectSeq: number; url: Uint8Array };
+type StoredRelay = Omit<
+  typeof projectRelays.$inferSelect,
+  "seq" | "password" | "id" | "createdAt" | "changedAt"
+> & { password: Uint8Array | null };
+
+const COLUMNS =
+  "project_seq AS projectSeq, host, port, security, username, password, signed_by AS signedBy";
 
 const findRelays = statement<StoredRelay, []>(
-  "SELECT project_seq AS projectSeq, url FROM project_relays WHERE project_seq > 0",
+  `SELECT ${COLUMNS} FROM project_relays WHERE project_seq > 0`,
 );
 
-const findSealed = statement<Pick<StoredRelay, "url">, [number]>(
-  "SELECT url FROM project_relays WHERE project_seq = +?",
+const findRelay = statement<StoredRelay, [number]>(
+  `SELECT ${COLUMNS} FROM project_relays WHERE project_seq = +?`,
 );
 
 /** The stored relay of a project, also for commands; null if it has none of its own. */
@@ -24,20 +31,32 @@ export function findProjectRelay(
   store: Pick<App, "db" | "secret">,
   projectSeq: number,
 ): Relay | "unreadable" | null {
-  const stored = findSealed(store).get(projectSeq);
-  return stored === null ? null : openRelay(store.secret, stored.url);
+  const stored = findRelay(store).get(projectSeq);
+  return stored === null ? null : openRelay(store.secret, stored);
 }
 
-/** "unreadable" if the relay was sealed with another secret. */
-function openRelay(secret: string, sealed: Uint8Array): Relay | "unreadable" {
-  const url = unseal(sealKey(secret), sealed);
-  const parsed = url === null ? null : parseRelayUrl(url.toString());
-  return parsed?.ok === true ? parsed.relay : "unreadable";
+export const sealRelayPassword = (secret: string, password: string): Buffer =>
+  seal(sealKey(secret), Buffer.from(password));
+
+/** "unreadable" if the password was sealed with another secret. */
+function openRelay(secret: string, stored: StoredRelay): Relay | "unreadable" {
+  const { host, port, security, username, password: sealed, signedBy } = stored;
+  const password = sealed === null ? null : unseal(sealKey(secret), sealed);
+  if (password === null && sealed !== null) return "unreadable";
+  return {
+    host,
+    port,
+    tls: TLS[security],
+    ...(username !== null && { user: username, password: password?.toString() ?? "" }),
+    ...(signedBy !== "AUTO" && { sign: signedBy === "SERVER" }),
+  };
 }
 
-const sealKey = (secret: string): Buffer => deriveKey(secret, "project-relays");
+const TLS = { STARTTLS: "starttls", TLS: "implicit", NONE: "none" } as const;
 
-type Entry = { sealed: Buffer; relay: Relay | "unreadable" };
+const sealKey = (secret: string): Buffer => deriveKey(secret, "project-relay-passwords");
+
+type Entry = { columns: string; relay: Relay | "unreadable" };
 
 export const storedRelays = perApp((app: App) => {
   let entries: ReadonlyMap<number, Entry> | null = null;
@@ -45,23 +64,22 @@ export const storedRelays = perApp((app: App) => {
   /** A relay that did not change stays the same object, so that its connections stay open. */
   function read(): ReadonlyMap<number, Entry> {
     const before = entries;
-    return new Map(
-      findRelays(app)
-        .all()
-        .map(({ projectSeq, url }) => {
-          const sealed = Buffer.from(url);
-          const known = before?.get(projectSeq);
-          if (known !== undefined && known.sealed.equals(sealed)) return [projectSeq, known];
-          const relay = openRelay(app.secret, sealed);
-          if (relay === "unreadable") {
-            app.log.error("the relay of a project cannot be read, so its mail waits", {
-              project: projectSeq,
-              reason: "the secret of this server is another one",
-            });
-          }
-          return [projectSeq, { sealed, relay }];
-        }),
-    );
+    const stored = findRelays(app).all();
+    return new Map(stored.map((row) => [row.projectSeq, entryOf(row, before)]));
+  }
+
+  function entryOf(row: StoredRelay, before: ReadonlyMap<number, Entry> | null): Entry {
+    const columns = JSON.stringify([...Object.values(row)]);
+    const known = before?.get(row.projectSeq);
+    if (known?.columns === columns) return known;
+    const relay = openRelay(app.secret, row);
+    if (relay === "unreadable") {
+      app.log.error("the relay of a project cannot be read, so its mail waits", {
+        project: row.projectSeq,
+        reason: "the secret of this server is another one",
+      });
+    }
+    return { columns, relay };
   }
 
   return {
