@@ -838,6 +838,11 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     heading: "Settings",
   },
   {
+    name: "settings-delivery",
+    path: ({ project }) => `/p/${project}/settings/delivery`,
+    heading: "Settings",
+  },
+  {
     name: "settings-team",
     path: ({ project }) => `/p/${project}/settings/team`,
     heading: "Settings",

@@ -270,6 +270,12 @@ const generalRoute = createRoute({
   component: lazyPage(() => import("./pages/settings/general-page.tsx"), "GeneralPage"),
 });
 
+const deliveryRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "/delivery",
+  component: lazyPage(() => import("./pages/settings/delivery-page.tsx"), "DeliveryPage"),
+});
+
 const teamRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "/team",
@@ -322,7 +328,7 @@ const routeTree = rootRoute.addChildren([
       relayReportsRoute,
       reportMailboxesRoute,
       keysRoute,
-      settingsRoute.addChildren([generalRoute, teamRoute, auditRoute]),
+      settingsRoute.addChildren([generalRoute, deliveryRoute, teamRoute, auditRoute]),
     ]),
   ]),
 ]);
