@@ -69,7 +69,7 @@ export const storedRelays = perApp((app: App) => {
   }
 
   function entryOf(row: StoredRelay, before: ReadonlyMap<number, Entry> | null): Entry {
-    const columns = JSON.stringify([...Object.values(row)]);
+    const columns = JSON.stringify(Object.values(row));
     const known = before?.get(row.projectSeq);
     if (known?.columns === columns) return known;
     const relay = openRelay(app.secret, row);

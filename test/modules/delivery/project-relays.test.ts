@@ -81,7 +81,7 @@ describe("the API", () => {
       isSigning: false,
       problem: null,
     });
-    const stored = JSON.stringify([...Object.values(t.contents())]);
+    const stored = JSON.stringify(Object.values(t.contents()));
     expect(JSON.stringify(created.body) + stored).not.toContain("correct horse");
     expectError(await t.call("POST", "/relays", INPUT), { status: 409, code: "CONFLICT" });
 

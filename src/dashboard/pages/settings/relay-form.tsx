@@ -88,7 +88,7 @@ export function RelayForm({ relay }: { relay: ProjectRelay | null }) {
           <TextInput label="User name" {...TEXT} {...form.field("username")} />
           <PasswordInput
             label="Password"
-            placeholder={relay?.username != null ? "Stored" : ""}
+            placeholder={(relay?.username ?? null) === null ? "" : "Stored"}
             disabled={username.trim() === ""}
             {...TEXT}
             autoComplete="new-password"
