@@ -1,6 +1,6 @@
 /** The command `mailstead upgrade`: installs another version (src/upgrade/upgrade.ts). */
 
-import { readFileSync, realpathSync, statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Config, SettingName } from "../config/settings.ts";
 import { findDatabase } from "../db/folder.ts";
@@ -9,8 +9,9 @@ import { openForReading } from "../db/open-stored.ts";
 import { systemClock } from "../lib/clock.ts";
 import { isVersion } from "../lib/release-names.ts";
 import { PLATFORM, VERSION } from "../lib/version.ts";
-import type { BackupTarget } from "../upgrade/copies.ts";
-import { instructionsFor } from "../upgrade/installed.ts";
+import { BACKUP_SETTINGS, backupVariables } from "../modules/backups.ts";
+import type { BackupBefore } from "../upgrade/copies.ts";
+import { installedExecutable, instructionsFor } from "../upgrade/installed.ts";
 import { withoutSettings } from "../upgrade/programs.ts";
 import { UpgradeError } from "../upgrade/refusal.ts";
 import { builtInReleaseKey, changesUrl, publishedRelease } from "../upgrade/release.ts";
@@ -28,8 +29,7 @@ const UPGRADE_SETTINGS: readonly SettingName[] = [
   "secret",
   "host",
   "port",
-  "backupTo",
-  "backupKeep",
+  ...BACKUP_SETTINGS,
 ];
 const USUAL_UNIT = "mailstead";
 const BAR_CHARACTERS = 30;
@@ -90,22 +90,6 @@ export const upgradeCommand: Command = {
     return printResult(input, await upgrade(options), { service, instructions });
   },
 };
-
-function installedExecutable(): string {
-  if (process.platform === "win32") {
-    throw new UpgradeError(
-      "This command does not work on Windows, which does not replace a running program.",
-      "Stop the server, make a backup, replace the executable, and start the server.",
-    );
-  }
-  if (PLATFORM === null) {
-    throw new UpgradeError(
-      "This is a checkout of the source and no executable.",
-      "Update it with git pull and ./scripts/setup.",
-    );
-  }
-  return realpathSync(process.execPath);
-}
 
 type Found = { service: Service | null; process: ServiceProcess | null };
 
@@ -217,12 +201,14 @@ function releaseKeyOf({ flags, io }: Input): string {
 }
 
 /** Encrypted backups need both a place and a key. */
-function backupOf({ backupTo, backupKeep }: Config, database: string): BackupTarget {
+function backupOf(config: Config, database: string): BackupBefore {
+  const { backupTo, data, secret } = config;
   if (backupTo === null) return null;
   const { sqlite } = openForReading(database);
   try {
     const hasKey = readInstallationValue({ sqlite }, "backup_recipient") !== null;
-    return hasKey ? { to: backupTo, keep: backupKeep } : null;
+    if (!hasKey) return null;
+    return { to: backupTo, variables: backupVariables(config, { folder: data, secret }) };
   } finally {
     sqlite.close();
   }

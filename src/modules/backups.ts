@@ -250,9 +250,22 @@ function retryPattern({ minute }: App["config"]["backupAt"]): string {
 
 type Child = Bun.Subprocess<"ignore", "pipe", "pipe">;
 
-function startChild(config: Config, { folder, secret }: { folder: string; secret: string }): Child {
+export const BACKUP_SETTINGS = [
+  "backupTo",
+  "backupKeep",
+  "s3Endpoint",
+  "s3Region",
+  "s3AccessKeyId",
+  "s3SecretAccessKey",
+] as const satisfies (keyof Config)[];
+type BackupSetting = (typeof BACKUP_SETTINGS)[number];
+
+/** The variables with which `mailstead backup run` makes the scheduled backup. */
+export function backupVariables(
+  config: Pick<Config, BackupSetting>,
+  { folder, secret }: { folder: string; secret: string | null },
+): Record<string, string> {
   const { backupKeep, backupTo, s3Endpoint, s3Region, s3AccessKeyId, s3SecretAccessKey } = config;
-  // Not on the command line, which every user of the machine can read.
   const settings = {
     DATA: folder,
     SECRET: secret,
@@ -263,11 +276,17 @@ function startChild(config: Config, { folder, secret }: { folder: string; secret
     S3_ACCESS_KEY_ID: s3AccessKeyId,
     S3_SECRET_ACCESS_KEY: s3SecretAccessKey,
   };
-  const variables = Object.entries(settings).flatMap(([name, value]) =>
-    value === null ? [] : [[`MAILSTEAD_${name}`, value] as const],
+  return Object.fromEntries(
+    Object.entries(settings).flatMap(([name, value]) =>
+      value === null ? [] : [[`MAILSTEAD_${name}`, value] as const],
+    ),
   );
+}
+
+function startChild(config: Config, place: { folder: string; secret: string }): Child {
   return Bun.spawn([...programWords(), "backup", "run", "--json"], {
-    env: Object.fromEntries(variables),
+    // Not on the command line, which every user of the machine can read.
+    env: backupVariables(config, place),
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

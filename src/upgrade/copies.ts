@@ -8,8 +8,11 @@ import type { Clock } from "../lib/clock.ts";
 import { type Programs, requireSuccess, runVersion } from "./programs.ts";
 import { STOPPED_FOLDER } from "./rollback.ts";
 
-/** The scheduled backups, if there are any and a recovery key; null for a plain copy. */
-export type BackupTarget = { to: string; keep: number } | null;
+/**
+ * Where the scheduled backups are, if there are any and a recovery key, with the variables of
+ * `mailstead backup run`; null for a plain copy.
+ */
+export type BackupBefore = { to: string; variables: Record<string, string> } | null;
 
 type Places = {
   data: string;
@@ -27,18 +30,18 @@ const NOTHING_CHANGED = "Nothing was changed.";
 /** Makes a backup and verifies it. Returns a sentence that tells which. */
 export async function makeVerifiedBackup(
   places: Places,
-  target: BackupTarget,
+  target: BackupBefore,
   version: string,
 ): Promise<string> {
   return target === null ? plainBackup(places, version) : encryptedBackup(places, target);
 }
 
 async function encryptedBackup(
-  { data, executable, programs }: Places,
-  { to, keep }: NonNullable<BackupTarget>,
+  { executable, programs }: Places,
+  { to, variables }: NonNullable<BackupBefore>,
 ): Promise<string> {
-  const words = ["backup", "run", to, "--keep", String(keep), "--data", data];
-  const ran = await runVersion(executable, words, programs);
+  const env = { ...programs.env, ...variables };
+  const ran = await runVersion(executable, ["backup", "run"], { ...programs, env });
   requireSuccess(ran, "The backup failed", NOTHING_CHANGED);
   return `An encrypted backup was made in ${to} and verified.`;
 }

@@ -1,10 +1,29 @@
-/** How this program was installed: by whom it must be updated. */
+/** Where this program is, and how it was installed: by whom it must be updated. */
 
-import { readFileSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
 import { basename } from "node:path";
+import { PLATFORM } from "../lib/version.ts";
 import { runSystem } from "./programs.ts";
+import { UpgradeError } from "./refusal.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
+
+/** The path of the executable without links. Throws UpgradeError for a program that cannot be replaced. */
+export function installedExecutable(): string {
+  if (process.platform === "win32") {
+    throw new UpgradeError(
+      "This command does not work on Windows, which does not replace a running program.",
+      "Stop the server, make a backup, replace the executable, and start the server.",
+    );
+  }
+  if (PLATFORM === null) {
+    throw new UpgradeError(
+      "This is a checkout of the source and no executable.",
+      "Update it with git pull and ./scripts/setup.",
+    );
+  }
+  return realpathSync(process.execPath);
+}
 
 /**
  * Returns what to do instead of replacing the executable, in a sentence; null if the file is nobody

@@ -22,7 +22,7 @@ import type { Clock } from "../lib/clock.ts";
 import { isNewerVersion } from "../lib/release-names.ts";
 import {
   appliedMigrations,
-  type BackupTarget,
+  type BackupBefore,
   copyStopped,
   makeVerifiedBackup,
   type CopyTrial,
@@ -60,7 +60,7 @@ export type UpgradeOptions = {
   /** Absolute path of the data folder. */
   data: string;
   programs: Programs;
-  backup: BackupTarget;
+  backup: BackupBefore;
   /** How the server is stopped and started; null if that is not known. */
   service: Service | null;
   readyUrl: string;

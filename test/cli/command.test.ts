@@ -168,7 +168,7 @@ describe("help", () => {
     test(`of ${command.name} lists exactly its flags and its settings with variable and default`, () => {
       const text = commandHelp(command);
       expect(text).toStartWith(`mailstead ${command.name}`);
-      const flags = [...text.matchAll(/^  --([a-z-]+)/gm)].map(([, flag = ""]) => flag);
+      const flags = [...text.matchAll(/^  --([a-z0-9-]+)/gm)].map(([, flag = ""]) => flag);
       const own = command.flags.map(({ name }) => name);
       const settings = command.settings.map((name) => SETTINGS[name].flag);
       expect(flags.sort()).toEqual([...own, ...settings, "json", "help"].sort());

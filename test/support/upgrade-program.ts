@@ -21,7 +21,7 @@ switch (command) {
     break;
   case "backup": {
     const [folder = ""] = words;
-    if (folder === "run") break;
+    if (folder === "run") process.exit(process.env["MAILSTEAD_BACKUP_TO"] === "/backup" ? 0 : 1);
     mkdirSync(folder);
     const sqlite = new Database(join(data, "mailstead.db"));
     sqlite.run("VACUUM INTO ?", [join(folder, "mailstead.db")]);

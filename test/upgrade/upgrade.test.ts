@@ -214,7 +214,9 @@ describe("an upgrade", () => {
 
   test("makes the encrypted backup where there is one", async () => {
     publish("2.0.0");
-    await upgrade(optionsWith({ backup: { to: "/backup", keep: 3 } }));
+    await upgrade(
+      optionsWith({ backup: { to: "/backup", variables: { MAILSTEAD_BACKUP_TO: "/backup" } } }),
+    );
     expect(said).toContain("An encrypted backup was made in /backup and verified.");
     expect(readdirSync(join(data, "upgrade"))).toEqual(["lock"]);
   });
