@@ -1,5 +1,6 @@
 /**
- * Gets certificates from Pebble, the test CA of Let's Encrypt, which refuses half of all nonces.
+ * Gets certificates from Pebble, the test CA of Let's Encrypt, which refuses half of all nonces and binds
+ * accounts to one of its own.
  *
  * `bun scripts/acme.ts [--bin FOLDER]`
  *
@@ -27,6 +28,8 @@ const LIMIT_MS = 75_000;
 const MODULES = ["cmd/pebble", "cmd/pebble-challtestsrv"].map(
   (path) => `github.com/letsencrypt/pebble/v2/${path}@v2.10.3`,
 );
+
+const BINDING = { id: "kid-1", key: Buffer.alloc(32, "MAC key").toString("base64url") };
 
 const folder = mkdtempSync(join(tmpdir(), "mailstead-acme-"));
 const bin = values.bin ?? buildPebble();
@@ -75,6 +78,8 @@ function startCa() {
     httpPort: plainPort,
     tlsPort: httpsPort,
     retryAfter: { authz: 1, order: 1 },
+    externalAccountBindingRequired: true,
+    externalAccountMACKeys: { [BINDING.id]: BINDING.key },
   };
   const config = file("pebble.json", JSON.stringify({ pebble }));
   const listeners = ["-http01", "", "-https01", "", "-tlsalpn01", "", "-doh", ""];
@@ -93,7 +98,8 @@ function startCa() {
 function startServer(data: string, flags: string[] = []) {
   const main = join(import.meta.dir, "../src/main.ts");
   const ca = ["--acme-directory", `https://127.0.0.1:${caPort}/dir`];
-  const trust = ["--acme-ca", join(folder, "ca.pem")];
+  const binding = ["--acme-eab", `${BINDING.id}:${BINDING.key}`];
+  const trust = ["--acme-ca", join(folder, "ca.pem"), ...binding];
   const listeners = ["--https", `127.0.0.1:${httpsPort}`, "--plain-http", `127.0.0.1:${plainPort}`];
   const url = ["--url", "https://mail.test", "--port", String(freePort())];
   const all = ["--tls", "acme", ...ca, ...trust, ...listeners, ...url, ...flags];

@@ -7,7 +7,10 @@ export const SETTING_SUBJECTS: readonly (readonly [
   names: readonly SettingName[],
 ])[] = [
   ["Where the server is", ["data", "host", "port", "url", "trackingUrl", "hostname", "secret"]],
-  ["HTTPS", ["tls", "tlsCert", "tlsKey", "acmeDirectory", "acmeCa", "https", "plainHttp"]],
+  [
+    "HTTPS",
+    ["tls", "tlsCert", "tlsKey", "acmeDirectory", "acmeCa", "acmeEab", "https", "plainHttp"],
+  ],
   [
     "The users of the dashboard",
     ["ownerEmail", "ownerPassword", "systemFrom", "requireSecondFactor"],

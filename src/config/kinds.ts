@@ -13,6 +13,7 @@ import { type DnsServer, parseDnsServers } from "../protocols/dns/servers.ts";
 import { parseRelayUrl, type Relay } from "../protocols/smtp/relay-url.ts";
 import { FetchRefused, urlFault } from "../protocols/fetch-guarded/refusal.ts";
 import { readTarget } from "../protocols/fetch-guarded/target.ts";
+import type { AccountBinding } from "../protocols/acme/client.ts";
 import { parseAddress } from "../protocols/mime/address.ts";
 import { type Mailbox, parseMailbox } from "../protocols/mime/mailbox.ts";
 import type { Kind, Parsed } from "./setting.ts";
@@ -78,6 +79,11 @@ export const logins: Kind<readonly Login[]> = {
   placeholder: "'USER:PASS …'",
 };
 export const pattern: Kind<RegExp> = { parse: parsePattern, placeholder: "REGEXP" };
+
+export const accountBinding: Kind<AccountBinding> = {
+  parse: parseAccountBinding,
+  placeholder: "ID:KEY",
+};
 
 export const webroot: Kind<string> = { parse: parseWebroot, placeholder: "/PATH" };
 
@@ -345,6 +351,14 @@ function parseEmailAddresses(text: string): Parsed<readonly string[]> {
     : {
         accepted: `at most ${MAX_OPERATORS} addresses such as ada@example.com, separated by commas, got "${text}"`,
       };
+}
+
+/** An identifier without a colon, and a key in base64url. */
+function parseAccountBinding(text: string): Parsed<AccountBinding> {
+  const [, keyId, key] = /^([^\s:]{1,200}):([\w-]{16,400})=?=?$/.exec(text.trim()) ?? [];
+  return keyId === undefined || key === undefined
+    ? { accepted: "the identifier and the MAC key (base64url) that the CA shows, as ID:KEY" }
+    : { value: { keyId, macKey: Buffer.from(key, "base64url") } };
 }
 
 const MIN_SECRET_CHARACTERS = 32;

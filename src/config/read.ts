@@ -70,9 +70,11 @@ function requireTlsSettings({
   if (tls !== "files" && (tlsCert !== null || tlsKey !== null)) {
     throw new ConfigError("--tls-cert and --tls-key have an effect only with --tls files");
   }
-  const { acmeDirectory, acmeCa } = addresses;
-  if (tls !== "acme" && (acmeDirectory !== null || acmeCa !== null)) {
-    throw new ConfigError("--acme-directory and --acme-ca have an effect only with --tls acme");
+  const { acmeDirectory, acmeCa, acmeEab } = addresses;
+  if (tls !== "acme" && [acmeDirectory, acmeCa, acmeEab].some((each) => each !== null)) {
+    throw new ConfigError(
+      "--acme-directory, --acme-ca and --acme-eab have an effect only with --tls acme",
+    );
   }
   if (acmeDirectory?.startsWith("http:")) {
     throw new ConfigError("--acme-directory: expected an https URL");

@@ -158,6 +158,11 @@ const TABLE = {
     shownDefault: "those that the system trusts",
     help: "Certificates (PEM) that the server of --acme-directory is verified with, for a private CA",
   }),
+  acmeEab: setting("acme-eab", kinds.optional(kinds.accountBinding), {
+    fallback: () => null,
+    shownDefault: "none",
+    help: "Identifier and MAC key with which the CA binds the account to yours; use MAILSTEAD_ACME_EAB_FILE",
+  }),
   /** Address of the HTTPS listener; null means port 443 of all addresses. */
   https: setting("https", kinds.optional(kinds.hostAndPort), {
     fallback: () => null,

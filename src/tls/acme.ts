@@ -82,6 +82,7 @@ export function createAcme(app: App, use: (certificate: Certificate) => void) {
       directoryUrl: directory,
       accountKey,
       ca,
+      binding: config.acmeEab,
       signal: ending.signal,
       clock,
     });

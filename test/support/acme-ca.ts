@@ -3,7 +3,7 @@
  * authorization over HTTP as a real one does, and signs with a test authority.
  */
 
-import { createHash, createPublicKey, randomUUID, verify } from "node:crypto";
+import { createHash, createHmac, createPublicKey, randomUUID, verify } from "node:crypto";
 import { makeCertificate } from "./tls.ts";
 import { stringAt, valueAt } from "./json.ts";
 
@@ -20,6 +20,8 @@ type State = {
   /** The answer to each new order, if it is refused. */
   refusal: { status: number; detail: string; retryAfter?: string } | null;
   window: { start: string; end: string } | null;
+  /** The accounts of the CA to which ACME accounts must be bound; null if they need not be. */
+  binding: { keyId: string; macKey: Uint8Array } | null;
 };
 
 export type AcmeCa = ReturnType<typeof startAcmeCa>;
@@ -35,7 +37,7 @@ export function startAcmeCa(options: {
   const keys = new Map<string, PublicKey>();
   const orders: { names: string[]; replaces: string | null; isProven: boolean; chain: string }[] =
     [];
-  const state: State = { refusedNonces: 0, refusal: null, window: null };
+  const state: State = { refusedNonces: 0, refusal: null, window: null, binding: null };
 
   const server = Bun.serve({
     port: 0,
@@ -77,11 +79,7 @@ export function startAcmeCa(options: {
   }
 
   function route(path: string, payload: unknown, jwk: PublicKey): Response | Promise<Response> {
-    if (path === "/account") {
-      const location = at(`/account/${thumbprintOf(jwk)}`);
-      keys.set(location, jwk);
-      return Response.json({ status: "valid" }, { status: 201, headers: { Location: location } });
-    }
+    if (path === "/account") return newAccount(payload, jwk);
     if (path === "/order") return newOrder(payload);
     const [, kind, id] = path.split("/");
     const order = orders[Number(id)];
@@ -90,6 +88,36 @@ export function startAcmeCa(options: {
     if (kind === "authorization") return Response.json(authorization(Number(id)));
     if (kind === "finalize") order.chain = issue(order.names, stringAt(payload, "csr"));
     return kind === "certificate" ? new Response(order.chain) : orderAnswer(Number(id));
+  }
+
+  function newAccount(payload: unknown, jwk: PublicKey): Response {
+    const location = at(`/account/${thumbprintOf(jwk)}`);
+    const headers = { Location: location };
+    if (keys.has(location)) return Response.json({ status: "valid" }, { headers });
+    if (valueAt(payload, "onlyReturnExisting") === true) {
+      return problem(400, "accountDoesNotExist", "there is no account with this key");
+    }
+    if (state.binding !== null && !isBound(payload, jwk, state.binding)) {
+      return problem(403, "externalAccountRequired", "the account is bound to none of ours");
+    }
+    keys.set(location, jwk);
+    return Response.json({ status: "valid" }, { status: 201, headers });
+  }
+
+  function isBound(payload: unknown, jwk: PublicKey, binding: NonNullable<State["binding"]>) {
+    const bound = valueAt(payload, "externalAccountBinding");
+    if (bound === undefined) return false;
+    const header: unknown = JSON.parse(decode(stringAt(bound, "protected")));
+    const text = `${stringAt(bound, "protected")}.${stringAt(bound, "payload")}`;
+    const mac = createHmac("sha256", binding.macKey).update(text).digest("base64url");
+    const { crv, kty, x, y } = jwk;
+    return (
+      decode(stringAt(bound, "payload")) === JSON.stringify({ crv, kty, x, y }) &&
+      stringAt(header, "alg") === "HS256" &&
+      stringAt(header, "kid") === binding.keyId &&
+      stringAt(header, "url") === at("/account") &&
+      stringAt(bound, "signature") === mac
+    );
   }
 
   function newOrder(payload: unknown): Response {

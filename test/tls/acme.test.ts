@@ -35,7 +35,7 @@ beforeAll(() => {
   writeFileSync(join(folder, "ca.pem"), ca.ca);
 });
 beforeEach(async () => {
-  Object.assign(ca.state, { refusedNonces: 0, refusal: null, window: null });
+  Object.assign(ca.state, { refusedNonces: 0, refusal: null, window: null, binding: null });
   ca.orders.length = 0;
   shown = [];
   server = await testApp({
@@ -71,6 +71,24 @@ test("a certificate for all names is ordered, although nonces are refused, and s
   expect(open().stored()).toMatchObject({ cert: issued?.cert, key: issued?.key });
   expect(JSON.stringify(server.contents())).not.toContain("BEGIN");
   expect(readAcmeState(server.db, "another secret")).toBeNull();
+});
+
+test("the account is bound to one that the operator has with the CA, and only if it is new", async () => {
+  ca.state.binding = { keyId: "kid-1", macKey: Buffer.from("a key of the CA") };
+  await acme.check();
+  expect(stateOf()?.failure?.message).toContain("the account is bound to none of ours");
+  clock.advance(MINUTE_MS);
+  const openBound = (acmeEab: typeof ca.state.binding) => {
+    const { app } = server.app;
+    acme = createAcme({ ...app, config: { ...app.config, acmeEab } }, (one) => shown.push(one));
+  };
+  openBound(ca.state.binding);
+  await acme.check();
+  expect([shown.length, stateOf()?.failure]).toEqual([1, null]);
+  openBound({ keyId: "kid-2", macKey: Buffer.from("another key") });
+  clock.advance(60 * DAY_MS);
+  await acme.check();
+  expect(ca.orders).toHaveLength(2);
 });
 
 describe("a certificate is renewed", () => {

@@ -2,7 +2,8 @@
  * A client of a certificate authority over ACME (RFC 8555), with the challenge HTTP-01 and renewal
  * information (RFC 9773). It stores nothing. In this order:
  *
- * 1. `newAccount` creates the account of the key, or finds it.
+ * 1. `newAccount` creates the account of the key, or finds it. Some authorities bind it to an account
+ *    that one has with them (RFC 8555 §7.3.4).
  * 2. `newOrder` asks for a certificate for names. For each name whose control is not proven yet, the
  *    key authorization is published, and the authority fetches it over HTTP.
  * 3. `finalize` sends the certificate request; then the chain is downloaded.
@@ -13,6 +14,7 @@
 
 import {
   createHash,
+  createHmac,
   createPrivateKey,
   createPublicKey,
   generateKeyPairSync,
@@ -98,12 +100,16 @@ type IssuedCertificate = { cert: string; key: string };
 
 type RenewalWindow = { startMs: number; endMs: number };
 
+/** The identifier and the MAC key that an authority gives to bind accounts to one of its own. */
+export type AccountBinding = { keyId: string; macKey: Uint8Array };
+
 type Deps = {
   directoryUrl: string;
   /** Private key of the account (P-256), in PEM. */
   accountKey: string;
   /** Certificates (PEM) of the authority's own server, if the system does not trust it. */
   ca: string | null;
+  binding: AccountBinding | null;
   /** Ends requests and waiting. */
   signal: AbortSignal;
   clock: Pick<Clock, "now" | "after">;
@@ -197,6 +203,26 @@ export function createAcmeClient(deps: Deps) {
     }
   }
 
+  async function openAccount(url: string): Promise<string> {
+    if (deps.binding === null) {
+      return locationOf(await post(url, { termsOfServiceAgreed: true }));
+    }
+    try {
+      return locationOf(await post(url, { onlyReturnExisting: true }));
+    } catch (error) {
+      if (!(error instanceof AcmeError) || error.type !== "accountDoesNotExist") throw error;
+    }
+    const externalAccountBinding = bind(deps.binding, url);
+    return locationOf(await post(url, { termsOfServiceAgreed: true, externalAccountBinding }));
+  }
+
+  function bind({ keyId, macKey }: AccountBinding, url: string) {
+    const headerText = base64url(JSON.stringify({ alg: "HS256", kid: keyId, url }));
+    const payload = base64url(JSON.stringify(jwk));
+    const mac = createHmac("sha256", macKey).update(`${headerText}.${payload}`);
+    return { protected: headerText, payload, signature: mac.digest("base64url") };
+  }
+
   /** Asks for the state of an object until it is settled. */
   async function poll<T extends TSchema & { static: { status: string } }>(
     schema: T,
@@ -240,7 +266,7 @@ export function createAcmeClient(deps: Deps) {
       options: { publish: Publish; replaces: string | null },
     ): Promise<IssuedCertificate> {
       const { newAccount, newOrder, renewalInfo } = await readDirectory();
-      account ??= locationOf(await post(newAccount, { termsOfServiceAgreed: true }));
+      account ??= await openAccount(newAccount);
       const identifiers = names.map((value) => ({ type: "dns", value }));
       const { replaces } = options;
       const isNamed = replaces !== null && renewalInfo !== undefined;
