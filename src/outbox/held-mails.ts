@@ -1,7 +1,8 @@
 /** The mails that have not left, for the list of the operator. */
 
+import type { App } from "../core/app.ts";
 import type { Db } from "../db/open.ts";
-import { statement } from "../db/statement.ts";
+import { NO_OWNER } from "../db/reader.ts";
 
 export type HeldMail = {
   id: string;
@@ -59,15 +60,21 @@ export function countMailsBefore({ sqlite }: Pick<Db, "sqlite">, before: number)
   return sqlite.query<{ mails: number }, [number]>(count).get(before)?.mails ?? 0;
 }
 
-const findDue = statement<{ at: number | null }, [number]>(`
-  SELECT min(next_at) AS at FROM emails
-  WHERE campaign_seq IS NULL AND next_at IS NOT NULL AND status = 'QUEUED' AND line = ''
-    AND project_seq = +?`);
-
 /**
- * When the first waiting transactional mail of a project is or was due; null if none waits. Mail that
- * waits for a site or for a slot of one is left out.
+ * When the first transactional mail of all projects is or was due; null if none waits. Mail that waits for
+ * a site or for a slot of one is left out. Read in a thread, because it looks at every project.
  */
-export function firstDueAt(app: { db: Pick<Db, "sqlite"> }, projectSeq: number): number | null {
-  return findDue(app).get(projectSeq)?.at ?? null;
+export async function firstTransactionalDueAt({
+  reader,
+}: Pick<App, "reader">): Promise<number | null> {
+  const { rows } = await reader.find(NO_OWNER, {
+    sql: `SELECT min((
+            SELECT min(next_at) FROM emails
+            WHERE campaign_seq IS NULL AND next_at IS NOT NULL AND status = 'QUEUED' AND line = ''
+              AND project_seq = projects.seq))
+          FROM projects WHERE in_time() AND is_enabled = 1`,
+    values: [],
+  });
+  const dueAt = rows[0]?.[0];
+  return typeof dueAt === "number" ? dueAt : null;
 }

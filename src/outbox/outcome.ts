@@ -167,6 +167,13 @@ export type Transport<S extends Slot = Slot> = {
    * network; null if mail is sent.
    */
   holdOf?(waitList: string, projectSeq?: number): Hold | null;
+  /** Why the first relay takes no mail while the fallback relay takes it; null if that is not so. */
+  replacedHold?(): Hold | null;
+  /**
+   * Opens a session without a mail with each relay that cannot be reached, if its pause is over, so that its
+   * return is known also while no mail is due.
+   */
+  probeRelays?(): void;
   /** Sends a mail. Many may be started at once: they leave as fast as the pace and the sessions allow. */
   start(mail: Outgoing<S>): void;
   /** Ends the mails that have not begun, without an attempt. */

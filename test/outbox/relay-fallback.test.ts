@@ -2,6 +2,7 @@
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { readConfig } from "../../src/config/read.ts";
+import { transportOf } from "../../src/outbox/transports/create-transport.ts";
 import type { Relay } from "../../src/protocols/smtp/relay-url.ts";
 import { testApp } from "../support/app.ts";
 import { manualClock } from "../support/clock.ts";
@@ -102,6 +103,7 @@ test("takes all mail while the first relay is away, which gets the next mail onc
     conversations: [{ host: FALLBACK, port: fallback.port }],
   });
 
+  expect(transportOf(t.app.app).replacedHold?.()?.name).toBe(`${FIRST}:${before.port}`);
   const after = await sinkAt(FIRST, before.port);
   let sent = 103;
   await within(120, () => {
@@ -115,6 +117,7 @@ test("takes all mail while the first relay is away, which gets the next mail onc
   await waitUntil(() => countIn("QUEUED") + countIn("SENDING") === 0);
   await send(20);
   await waitUntil(() => countIn("QUEUED") + countIn("SENDING") === 0);
+  expect(transportOf(t.app.app).replacedHold?.()).toBeNull();
   expect(after.messages.length).toBeGreaterThanOrEqual(21);
   expect(fallback.messages.length).toBeLessThanOrEqual(through + 1);
 });
@@ -251,4 +254,24 @@ describe("the settings", () => {
   ] as const)("refuse a fallback relay %s", (_, defaults) => {
     expect(() => readConfig({}, {}, defaults)).toThrow("--fallback-relay-url");
   });
+});
+
+test("the return of the first relay is known without mail, by a probe", async () => {
+  const before = await sinkAt(FIRST);
+  const fallback = await sinkAt(FALLBACK);
+  const { t, send, countIn, within } = await setUp({
+    first: before.port,
+    fallback: fallback.port,
+  });
+  const transport = transportOf(t.app.app);
+  await before.close();
+  await send(1);
+  await within(5, () => countIn("SENT") === 1);
+  expect(transport.replacedHold?.()).not.toBeNull();
+  await sinkAt(FIRST, before.port);
+  await within(120, () => {
+    transport.probeRelays?.();
+    return transport.replacedHold?.() === null;
+  });
+  expect(fallback.messages).toHaveLength(1);
 });

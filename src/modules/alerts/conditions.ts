@@ -14,10 +14,9 @@ import { NO_OWNER } from "../../db/reader.ts";
 import type { ALERT_SEVERITIES } from "../../db/schema/alerts.ts";
 import { statement } from "../../db/statement.ts";
 import { isoTime } from "../../lib/clock.ts";
-import { firstDueAt } from "../../outbox/held-mails.ts";
+import { firstTransactionalDueAt } from "../../outbox/held-mails.ts";
 import { queueHold } from "../../outbox/queue-hold.ts";
 import { transportOf } from "../../outbox/transports/create-transport.ts";
-import { listProjects } from "../projects.ts";
 import { readKnownUpdate, UPGRADE_COMMAND } from "../updates.ts";
 import { diskFullInMs } from "./disk.ts";
 
@@ -72,6 +71,8 @@ const DAY_MS = 24 * HOUR_MS;
 
 /** Most subjects of one condition that have an alert at once, the oldest ones. */
 const MAX_SUBJECTS = 20;
+/** Most relays of projects that are looked at. */
+const MAX_RELAYS = 500;
 const STALLED_MS = 5 * MINUTE_MS;
 const MAX_BACKUP_AGE_MS = 36 * HOUR_MS;
 const WEBHOOK_FAILING_MS = HOUR_MS;
@@ -82,8 +83,14 @@ const LONGEST_CERTIFICATE_WARNING_MS = 30 * DAY_MS;
 const CERTIFICATE_FAILURES = 3;
 
 /** Shares and numbers of mails in a day; `over` is the limit while the alert is open. */
-const BOUNCES = { share: 0.05, over: 0.04, minMails: 100 };
-const COMPLAINTS = { share: 0.001, over: 0.0008, minMails: 1_000 };
+const BOUNCES = { share: 0.05, over: 0.04, minMails: 100, column: "bounced", of: "tried" } as const;
+const COMPLAINTS = {
+  share: 0.001,
+  over: 0.0008,
+  minMails: 1_000,
+  column: "complained",
+  of: "sent",
+} as const;
 const FREE_SPACE = { share: 0.05, over: 0.07 };
 const FULL_IN = { ms: DAY_MS, overMs: 36 * HOUR_MS };
 
@@ -99,12 +106,9 @@ export const CONDITIONS: readonly AlertCondition[] = [
       "mail is accepted than may leave, raise --send-rate.",
     holdMs: 0,
     overMs: 5 * MINUTE_MS,
-    read(app) {
-      if (queueHold(app).isHeld()) return [];
-      const dueTimes = listProjects(app)
-        .filter(({ isEnabled }) => isEnabled)
-        .flatMap(({ seq }) => firstDueAt(app, seq) ?? []);
-      const ageMs = app.clock.now() - Math.min(...dueTimes, Infinity);
+    async read(app) {
+      const dueAt = queueHold(app).isHeld() ? null : await firstTransactionalDueAt(app);
+      const ageMs = dueAt === null ? 0 : app.clock.now() - dueAt;
       if (ageMs < STALLED_MS) return [];
       return one(`Transactional mail has been due for ${lengthOf(ageMs)} and has not left.`);
     },
@@ -134,10 +138,33 @@ export const CONDITIONS: readonly AlertCondition[] = [
     holdMs: 15 * MINUTE_MS,
     overMs: 5 * MINUTE_MS,
     read(app) {
-      const hold = transportOf(app).holdOf?.("") ?? null;
-      if (hold === null || hold.at === "site") return [];
-      const finding = hold.at === "relay" ? "It cannot be reached" : "It refuses our account";
-      return [{ subject: hold.name, name: hold.name, finding: `${finding}: ${hold.reason}` }];
+      const transport = transportOf(app);
+      transport.probeRelays?.();
+      const ofProjects = findRelayProjects(app)
+        .all(MAX_RELAYS)
+        .map(({ seq }) => transport.holdOf?.("", seq) ?? null);
+      const found = new Map<string, Found>();
+      for (const hold of [transport.holdOf?.("") ?? null, ...ofProjects]) {
+        if (hold === null || hold.at === "site") continue;
+        const { name, at, reason } = hold;
+        const finding = at === "relay" ? "It cannot be reached" : "It refuses our account";
+        found.set(name, { subject: name, name, finding: `${finding}: ${reason}` });
+      }
+      return [...found.values()].slice(0, MAX_SUBJECTS);
+    },
+  },
+  {
+    name: "relay_fallback",
+    severity: "warning",
+    title: (name) => `Mail leaves by the fallback relay, because ${name} is away`,
+    fix: "Look at the state of the first relay. Mail leaves by it again as soon as it can be reached.",
+    holdMs: 15 * MINUTE_MS,
+    overMs: 5 * MINUTE_MS,
+    read(app) {
+      const hold = transportOf(app).replacedHold?.() ?? null;
+      if (hold === null) return [];
+      const { name, reason } = hold;
+      return [{ subject: name, name, finding: `It cannot be reached: ${reason}` }];
     },
   },
   {
@@ -150,9 +177,9 @@ export const CONDITIONS: readonly AlertCondition[] = [
     holdMs: 0,
     overMs: HOUR_MS,
     read: (app, _, isOpen) =>
-      readRates(app, ({ id, name, tried, bounced }) => {
+      readRates(app, BOUNCES, ({ id, name, tried, bounced }) => {
         const limit = isOpen(id) ? BOUNCES.over : BOUNCES.share;
-        if (tried < BOUNCES.minMails || bounced / tried <= limit) return null;
+        if (bounced / tried <= limit) return null;
         const finding = `${bounced} of ${tried} mails of the last 24 hours bounced (${percent(bounced / tried)}).`;
         return { subject: id, name, finding };
       }),
@@ -167,9 +194,9 @@ export const CONDITIONS: readonly AlertCondition[] = [
     holdMs: 0,
     overMs: HOUR_MS,
     read: (app, _, isOpen) =>
-      readRates(app, ({ id, name, sent, complained }) => {
+      readRates(app, COMPLAINTS, ({ id, name, sent, complained }) => {
         const limit = isOpen(id) ? COMPLAINTS.over : COMPLAINTS.share;
-        if (sent < COMPLAINTS.minMails || complained / sent <= limit) return null;
+        if (complained / sent <= limit) return null;
         const finding = `${complained} of ${sent} mails of the last 24 hours were reported as spam (${percent(complained / sent)}).`;
         return { subject: id, name, finding };
       }),
@@ -284,6 +311,11 @@ export const CONDITIONS: readonly AlertCondition[] = [
   },
 ];
 
+/** The projects with a relay of their own. */
+const findRelayProjects = statement<{ seq: number }, [number]>(
+  "SELECT project_seq AS seq FROM project_relays WHERE project_seq > 0 LIMIT +?",
+);
+
 const findLostDomains = statement<
   { id: string; domain: string; status: string; since: number; project: string },
   [number]
@@ -313,14 +345,20 @@ type Rates = {
   complained: number;
 };
 
-/** Reads the figures of the last 24 hours of each project that has sent, and what is wrong with them. */
-async function readRates(app: App, find: (rates: Rates) => Found | null): Promise<Found[]> {
+/** Reads the figures of the last 24 hours of the projects that exceed the lower limit. */
+async function readRates(
+  app: App,
+  { over, minMails, column, of }: typeof BOUNCES | typeof COMPLAINTS,
+  find: (rates: Rates) => Found | null,
+): Promise<Found[]> {
   const { rows } = await app.reader.find(NO_OWNER, {
-    sql: `SELECT p.id, p.name, sum(h.sent), sum(h.sent + h.bounced - h.bounced_later),
-                 sum(h.bounced), sum(h.complained)
+    sql: `SELECT p.id, p.name, sum(h.sent) AS total_sent,
+                 sum(h.sent + h.bounced - h.bounced_later) AS total_tried,
+                 sum(h.bounced) AS total_bounced, sum(h.complained) AS total_complained
           FROM projects p CROSS JOIN project_hours h ON h.project_seq = p.seq AND h.hour > +?
-          WHERE in_time() GROUP BY p.seq`,
-    values: [app.clock.now() - DAY_MS],
+          WHERE in_time() GROUP BY p.seq
+          HAVING total_${of} >= +? AND total_${column} > +? * total_${of}`,
+    values: [app.clock.now() - DAY_MS, minMails, over],
   });
   return rows
     .flatMap(([id, name, sent, tried, bounced, complained]) => {

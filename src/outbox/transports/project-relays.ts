@@ -85,6 +85,10 @@ export function createRoutedTransport({ common, find, open }: ProjectRelays): Tr
       }
       return relay === null ? (common.holdOf?.(waitList, projectSeq) ?? null) : relay.holdOf();
     },
+    replacedHold: () => common.replacedHold?.() ?? null,
+    probeRelays() {
+      for (const relay of [common, ...all()]) relay.probeRelays?.();
+    },
     start(mail) {
       const { slot } = mail;
       if (slot?.route === undefined) return common.start(mail);

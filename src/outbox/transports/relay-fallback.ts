@@ -73,6 +73,12 @@ export function relayWithFallback({ first, fallback, findKept }: RelayPair): Tra
       const isAway = waitList !== KEPT_LIST && first.isUnreachable();
       return isAway && fallback.holdOf() === null ? null : hold;
     },
+    replacedHold: () =>
+      first.isUnreachable() && fallback.holdOf() === null ? first.holdOf() : null,
+    probeRelays() {
+      first.probeRelays();
+      fallback.probeRelays();
+    },
     start(mail) {
       const relay = mail.slot === null ? usedRelay() : null;
       (relay ?? (mail.slot?.relay === fallback.relay ? fallback : first)).start(mail);

@@ -78,6 +78,7 @@ export type RelayTransport = Transport & {
   underWay(): number;
   /** Opens a session without a mail, if a probe is due. */
   probe(): void;
+  probeRelays(): void;
 };
 
 const DEFAULT_CONCURRENCY = 20;
@@ -200,6 +201,9 @@ export function relayTransport(options: RelayTransportOptions): RelayTransport {
       const slot = isClosing ? null : gate.takeProbe();
       // A mail may ask for its slot inside a database transaction, which must not wait for the network.
       if (slot !== null) setImmediate(() => void openProbe(slot));
+    },
+    probeRelays() {
+      if (gate.hold()?.at === "relay") this.probe();
     },
     start,
     withdrawWaiting: () => pool.withdrawWaiting(),

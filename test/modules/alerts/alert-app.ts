@@ -27,6 +27,8 @@ export type AlertApp = Awaited<ReturnType<typeof alertApp>>;
 /** What a test sets: the state of the world around the server. */
 export type World = {
   hold: Hold | null;
+  replaced: Hold | null;
+  holdOfProject: (seq: number) => Hold | null;
   certificate: CertificateState | null;
   space: { freeBytes: number; totalBytes: number };
 };
@@ -57,10 +59,17 @@ export async function alertApp(
   const folder = mkdtempSync(join(tmpdir(), "alerts-"));
   const world: World = {
     hold: null,
+    replaced: null,
+    holdOfProject: () => null,
     certificate: null,
     space: { freeBytes: 50e9, totalBytes: 100e9 },
   };
-  const transport: Transport = { ...testTransport(), name: "relay", holdOf: () => world.hold };
+  const transport: Transport = {
+    ...testTransport(),
+    name: "relay",
+    holdOf: (_, project) => (project === undefined ? world.hold : world.holdOfProject(project)),
+    replacedHold: () => world.replaced,
+  };
   const t = await testApp({
     ...(options.db !== undefined && { db: options.db }),
     ...(options.dns !== undefined && { dns: options.dns }),

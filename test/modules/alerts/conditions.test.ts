@@ -97,6 +97,16 @@ const CASES: readonly Case[] = [
     finding: "It cannot be reached: refused",
   },
   {
+    name: "relay_fallback",
+    begin: () =>
+      (a.world.replaced = { at: "relay", name: "relay:587", reason: "refused", retryAfterMs: 1 }),
+    quiet: 15,
+    raised: 16,
+    end: () => (a.world.replaced = null),
+    cleared: 6,
+    finding: "It cannot be reached: refused",
+  },
+  {
     name: "bounce_rate",
     begin: () => setHours("sent, bounced", 95, 6),
     quiet: 0,
@@ -219,14 +229,14 @@ describe("a condition raises one alert, and clears it once:", () => {
       await a.minutes(raised - quiet);
       expect(a.alerts()).toEqual([name]);
       await ease?.();
-      await a.minutes(65);
+      await a.minutes(cleared + 4);
       expect(a.alerts()).toEqual([name]);
       await end();
       await a.minutes(cleared - 1);
       expect(a.alerts()).toEqual([name]);
       await a.minutes(1);
       expect(a.alerts()).toEqual([`${name} cleared`]);
-      await a.minutes(65);
+      await a.minutes(5);
       a.sender.start();
       await a.sender.idle();
       const told = servers.web.requests.map(({ path }) => path).toSorted();
@@ -257,6 +267,24 @@ describe("a condition raises one alert, and clears it once:", () => {
     expect(a.alerts()).toEqual(["disk_filling"]);
     for (let i = 0; i < 7 * 60; i++) await a.minutes(1);
     expect(a.alerts()).toEqual(["disk_filling cleared"]);
+  });
+
+  test("relay_down: for each relay of a project, once", async () => {
+    await a.t.makeProject("other");
+    await a.t.makeProject("third");
+    for (const project of [2, 3]) {
+      run(
+        `INSERT INTO project_relays
+           (id, project_seq, host, port, security, signed_by, created_at, changed_at)
+         VALUES (?, ?, 'own', 587, 'STARTTLS', 'MAILSTEAD', 0, 0)`,
+        `relay-${project}`,
+        project,
+      );
+    }
+    const down = { at: "relay", reason: "refused", retryAfterMs: 1 } as const;
+    a.world.holdOfProject = (seq) => ({ ...down, name: `own-${seq > 1}:587` });
+    await a.minutes(20);
+    expect(a.alerts()).toEqual(["relay_down"]);
   });
 
   test("every condition of the table", () => {
