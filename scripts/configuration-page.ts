@@ -5,8 +5,9 @@
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SETTING_SUBJECTS } from "../src/cli/setting-subjects.ts";
+import { SETTING_SUBJECTS } from "../src/config/setting-subjects.ts";
 import { type SettingName, SETTINGS } from "../src/config/settings.ts";
+import { storable } from "../src/config/storable.ts";
 
 const PAGE = join(import.meta.dir, "../docs/configuration.md");
 
@@ -15,6 +16,9 @@ const INTRODUCTION = `# Configuration
 Every setting is a command line flag and an environment variable. A flag wins over its variable.
 Every variable can be given as \`…_FILE\`, the path of a file that holds the value; use this for
 secrets such as \`MAILSTEAD_RELAY_URL_FILE\`. \`mailstead help serve\` shows the same list.
+
+Owners can set some of them on the page [Settings](dashboard.md#settings-of-the-installation) of the dashboard: the column
+"dashboard" says when a change there has an effect. A flag, a variable and a file win over the dashboard.
 
 This page is written by \`bun scripts/configuration-page.ts\` from the table of settings in the source.
 `;
@@ -30,11 +34,15 @@ export function configurationPage(): string {
 function tableOf(names: readonly SettingName[]): string {
   const rows = names.map((name) => {
     const { flag, env, shownDefault, help, placeholder } = SETTINGS[name];
-    return [`\`--${flag} ${placeholder}\``, `\`${env}\``, shownDefault, help];
+    return [`\`--${flag} ${placeholder}\``, `\`${env}\``, shownDefault, help, storable(name) ?? ""];
   });
-  const table = [["flag", "environment", "default", "meaning"], ...rows];
+  const all = [["flag", "environment", "default", "meaning", "dashboard"], ...rows];
+  const isAnyStorable = names.some((name) => storable(name) !== null);
+  const table = isAnyStorable ? all : all.map((row) => row.slice(0, -1));
   const cells = table.map((row) => row.map((cell) => cell.replaceAll("|", "\\|")));
-  const widths = [0, 1, 2, 3].map((i) => Math.max(...cells.map((row) => (row[i] ?? "").length)));
+  const widths = (cells[0] ?? []).map((_, i) =>
+    Math.max(...cells.map((row) => (row[i] ?? "").length)),
+  );
   const lines = cells.map(
     (row) => `| ${row.map((c, i) => c.padEnd(widths[i] ?? 0)).join(" | ")} |`,
   );

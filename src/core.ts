@@ -1,5 +1,6 @@
 /** Creates an application: settings, clock, log, writer, reader, DNS client and keys. */
 
+import { buildConfig, type SettingSources } from "./config/read.ts";
 import type { Config } from "./config/settings.ts";
 import type { App } from "./core/app.ts";
 import { linkKeysOf } from "./core/signed-ids.ts";
@@ -22,6 +23,8 @@ import { createFetchGuarded, type FetchGuarded } from "./protocols/fetch-guarded
 
 export type AppOptions = {
   config: Config;
+  /** Without it, `config` is the default of all settings. */
+  settings?: SettingSources;
   db: Db;
   /** Folder of the database; null if the database is in memory. */
   folder: string | null;
@@ -66,6 +69,10 @@ export function createApp(options: AppOptions): App {
   return {
     isApp: true,
     config,
+    settings: options.settings ?? {
+      given: {},
+      withStored: (stored) => buildConfig({}, { defaults: config, stored }),
+    },
     folder,
     secret,
     clock,

@@ -34,6 +34,7 @@ import { resendModule } from "./modules/resend/resend.ts";
 import { retentionNoun } from "./modules/retention.ts";
 import { segmentModule } from "./modules/segments/segments.ts";
 import { queueModule, sendingModule } from "./modules/sending.ts";
+import { settingsModule } from "./modules/settings/settings.ts";
 import { statsNoun } from "./modules/stats/stats.ts";
 import { subscriptionNoun } from "./modules/subscription/subscription.ts";
 import { suppressionNoun } from "./modules/suppressions.ts";
@@ -52,6 +53,7 @@ import { serverChecks } from "./server-checks.ts";
 import { captureModule } from "./smtp/capture-module.ts";
 import { inboundModule } from "./smtp/inbound-module.ts";
 import { submissionModule } from "./smtp/submission-module.ts";
+import { rememberSettings } from "./stored-settings.ts";
 import { serverCertificate } from "./tls/server-certificate.ts";
 
 /** The modules of an application. Each is made once. */
@@ -110,6 +112,7 @@ function createModules(app: App): readonly Module[] {
     moduleOf(app, plunkNoun),
     resendModule(app),
     systemModule(app, () => serverChecks(app)),
+    settingsModule(app, (config) => rememberSettings(app.db, config)),
     inboxes,
     moduleOf(app, mcpNoun),
     live,

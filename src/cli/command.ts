@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import { isBooleanWord } from "../config/kinds.ts";
 import { insteadOfFlag } from "../config/mailpit-variables.ts";
-import { readConfig } from "../config/read.ts";
+import { buildConfig, readGiven, type SettingSources } from "../config/read.ts";
 import { type Config, type SettingName, SETTINGS } from "../config/settings.ts";
 import { nearestOf } from "../lib/nearest.ts";
 import { isS3 } from "../lib/s3-location.ts";
@@ -55,7 +55,7 @@ export type Input = {
 /** The value of `--data` for a folder that `mailstead dev` removes at the end. */
 export const TEMPORARY_DATA = "temporary";
 
-type SettingsOptions = {
+export type SettingsOptions = {
   /** The variables, if they are not those of the process. */
   environment?: Io["env"];
   defaults?: Partial<Config>;
@@ -63,22 +63,37 @@ type SettingsOptions = {
   names?: readonly SettingName[];
 };
 
-/** Reads the settings of a command. Their paths are relative to its folder. */
-export function readSettings({ settings, io }: Input, options: SettingsOptions = {}): Config {
+/** Reads the settings of a command, without those of the dashboard. */
+export function readSettings(input: Input, options: SettingsOptions = {}): Config {
+  return settingSources(input, options).withStored({});
+}
+
+/** The settings of a command. Their paths are relative to its folder. */
+export function settingSources(
+  { settings, io }: Input,
+  options: SettingsOptions = {},
+): SettingSources {
   const path = (text: string) => resolve(io.cwd, text);
   const variables = Object.entries(options.environment ?? io.env).map(
     ([name, value = ""]): [string, string] =>
       /^MAILSTEAD_.*_FILE$/.test(name) && value !== "" ? [name, path(value)] : [name, value],
   );
   const environment = Object.fromEntries(variables);
-  const config = readConfig(settings, environment, options.defaults, options.names);
-  const { data, backupTo, smtpTlsCert, smtpTlsKey } = config;
+  const { defaults = {}, names = null } = options;
+  const given = readGiven(settings, environment, names);
   return {
-    ...config,
-    data: data === TEMPORARY_DATA ? data : path(data),
-    backupTo: backupTo === null || isS3(backupTo) ? backupTo : path(backupTo),
-    smtpTlsCert: smtpTlsCert === null ? null : path(smtpTlsCert),
-    smtpTlsKey: smtpTlsKey === null ? null : path(smtpTlsKey),
+    given,
+    withStored(stored) {
+      const config = buildConfig(given, { defaults, names, stored });
+      const { data, backupTo, smtpTlsCert, smtpTlsKey } = config;
+      return {
+        ...config,
+        data: data === TEMPORARY_DATA ? data : path(data),
+        backupTo: backupTo === null || isS3(backupTo) ? backupTo : path(backupTo),
+        smtpTlsCert: smtpTlsCert === null ? null : path(smtpTlsCert),
+        smtpTlsKey: smtpTlsKey === null ? null : path(smtpTlsKey),
+      };
+    },
   };
 }
 

@@ -10,11 +10,18 @@ import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { Server } from "../app.ts";
 import { withMailpitVariables } from "../config/mailpit-variables.ts";
+import type { SettingSources, StoredTexts } from "../config/read.ts";
 import type { Config } from "../config/settings.ts";
 import { sha256 } from "../lib/crypto.ts";
 import { VERSION } from "../lib/version.ts";
 import { createProject, findProject } from "../modules/projects.ts";
-import { type Command, type Input, readSettings, TEMPORARY_DATA } from "./command.ts";
+import {
+  type Command,
+  type Input,
+  readSettings,
+  settingSources,
+  TEMPORARY_DATA,
+} from "./command.ts";
 import type { Io } from "./io.ts";
 import { logCaughtMail } from "./caught-log.ts";
 import { addressText, reachable } from "./capture-address.ts";
@@ -51,12 +58,13 @@ export const dev: Command = {
   settings: SERVER_SETTINGS,
   run: async (input) => {
     const { environment, ignored } = withMailpitVariables(input.io.env);
-    const config = devConfig(input, environment);
+    const settings = devSettings(input, environment);
+    const config = settings.withStored(null);
     const isForMailpit = Object.keys(input.io.env).some((name) => name.startsWith("MP_"));
     let dashboardPath = "/app";
     let keys: DevKeys = { secretKey: "", publicKey: "" };
     return runServer(input.io, {
-      config,
+      settings,
       hasOpenInboxes: true,
       ignoredVariables: ignored,
       prepare: async ({ app, folder }) => {
@@ -103,17 +111,30 @@ const DEV_DEFAULTS = {
 /** Mail that is captured does not leave, so a test does not wait for the rate. */
 const CAPTURE_DEFAULTS = { ...DEV_DEFAULTS, sendRate: 0 };
 
-function devConfig(
+type DevConfig = Config & { captureSmtp: { host: string; port: number } };
+
+/** The transport is never that of the dashboard, so that no mail of a copied data folder leaves. */
+function devSettings(
   input: Input,
   environment: Io["env"],
-): Config & { captureSmtp: { host: string; port: number } } {
+): Pick<SettingSources, "given"> & { withStored: (stored: StoredTexts | null) => DevConfig } {
   const { transport } = readSettings(input, { environment, defaults: DEV_DEFAULTS });
   const defaults = transport === "capture" ? CAPTURE_DEFAULTS : DEV_DEFAULTS;
-  const config = readSettings(input, { environment, defaults });
+  const { given, withStored } = settingSources(input, { environment, defaults });
+  const source = { kind: "flag", name: "mailstead dev", path: null } as const;
+  let temporary: string | null = null;
   return {
-    ...config,
-    data: config.data === TEMPORARY_DATA ? temporaryFolder(input.io) : config.data,
-    captureSmtp: config.captureSmtp ?? { host: config.host, port: SMTP_PORT },
+    given: { transport: { text: transport, source }, ...given },
+    withStored(stored) {
+      const config = withStored(stored === null ? null : { ...stored, transport });
+      const isTemporary = config.data === TEMPORARY_DATA;
+      if (isTemporary) temporary ??= temporaryFolder(input.io);
+      return {
+        ...config,
+        data: isTemporary && temporary !== null ? temporary : config.data,
+        captureSmtp: config.captureSmtp ?? { host: config.host, port: SMTP_PORT },
+      };
+    },
   };
 }
 

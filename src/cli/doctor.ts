@@ -7,8 +7,9 @@ import { type Finding, lineOf } from "../doctor/check.ts";
 import { ALL_CHECKS, examine } from "../doctor/examine.ts";
 import { createDns } from "../protocols/dns/client.ts";
 import { systemDnsServers } from "../protocols/dns/servers.ts";
-import { type Command, readSettings } from "./command.ts";
+import type { Command } from "./command.ts";
 import { realWorld } from "./doctor/world.ts";
+import { readServerSettings } from "./store.ts";
 
 /** Longest time for one check. The checks run concurrently. */
 const LIMIT_MS = 30_000;
@@ -55,7 +56,7 @@ export const doctor: Command = {
     "smtpTlsKey",
   ],
   run: async (input) => {
-    const config = readSettings(input);
+    const config = await readServerSettings(input);
     const dns = createDns({
       servers: config.dns ?? systemDnsServers(),
       clock: systemClock,

@@ -3,7 +3,7 @@
 import { type SettingName, SETTINGS } from "../config/settings.ts";
 import { VERSION } from "../lib/version.ts";
 import { type Command, flagsOf } from "./command.ts";
-import { SETTING_SUBJECTS } from "./setting-subjects.ts";
+import { SETTING_SUBJECTS } from "../config/setting-subjects.ts";
 
 /** Commands about one subject. */
 export type CommandGroup = { subject: string; commands: readonly Command[] };

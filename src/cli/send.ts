@@ -17,10 +17,10 @@ import { messageIdOf } from "../protocols/mime/message-id.ts";
 import { textOfHtml } from "../render/text-on-demand.ts";
 import { createTransport, isSignedByRelay } from "../outbox/transports/create-transport.ts";
 import { captureAddress } from "./capture-address.ts";
-import { type Command, type Input, readSettings, UsageError } from "./command.ts";
+import { type Command, type Input, UsageError } from "./command.ts";
 import { conversationPrinter } from "./conversation.ts";
 import type { Io } from "./io.ts";
-import { withStore } from "./store.ts";
+import { readServerSettings, withStore } from "./store.ts";
 
 const DEFAULT_SUBJECT = "A mail from mailstead send";
 /** The mail of `mailstead send` without addresses. */
@@ -62,7 +62,7 @@ export const send: Command = {
     "allowPrivateAddresses",
   ],
   run: async (input) => {
-    const config = readRoute(input);
+    const { config, isToListener } = await readRoute(input);
     const isSample = input.flags["from"] === undefined && input.flags["to"] === undefined;
     const from = isSample ? SAMPLE.from : addressOf(input, "from");
     const to = isSample ? SAMPLE.to : addressOf(input, "to");
@@ -75,20 +75,25 @@ export const send: Command = {
       input.io.stdout.line(`* ${signed.byteLength} octets, ${signaturesOf(signer, config, from)}`);
     const outcome = await deliver(input, config, { from, to, message: signed });
     printOutcome(input, outcome);
-    if (outcome.kind !== "accepted" && !isWayGiven(input) && !input.isJson) {
+    if (outcome.kind !== "accepted" && isToListener && !input.isJson) {
       input.io.stderr.line("mailstead dev starts the listener; --capture-smtp names another one.");
     }
     return outcome.kind === "accepted" ? 0 : 1;
   },
 };
 
-/** Without another way, mail goes to the listener of `mailstead dev`, which is a relay here. */
-function readRoute(input: Input): Config {
+/**
+ * Without another way, also in the dashboard, mail goes to the listener of `mailstead dev`, which is a
+ * relay here.
+ */
+async function readRoute(input: Input): Promise<{ config: Config; isToListener: boolean }> {
   const { environment } = withMailpitAliases(input.io.env);
-  const config = readSettings(input, { environment });
-  if (isWayGiven(input)) return config;
+  const config = await readServerSettings(input, { environment });
+  const isListenerGiven = input.settings[SETTINGS.captureSmtp.flag] !== undefined;
+  const isWayStored = config.transport !== "capture" && !isListenerGiven;
+  if (isWayGiven(input) || isWayStored) return { config, isToListener: false };
   const relayUrl = { ...captureAddress(config), tls: "none" as const };
-  return { ...config, transport: "relay", relayUrl };
+  return { config: { ...config, transport: "relay", relayUrl }, isToListener: true };
 }
 
 function isWayGiven({ settings, io }: Input): boolean {

@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { createServer, type Server } from "../app.ts";
 import { withMailpitVariables } from "../config/mailpit-variables.ts";
 import { cannotListen } from "../config/listen-error.ts";
+import type { SettingSources } from "../config/read.ts";
 import { type Config, SETTING_NAMES } from "../config/settings.ts";
 import { closeDatabase } from "../db/close.ts";
 import { createDatabase } from "../db/create.ts";
@@ -30,10 +31,11 @@ import { hostInUrl } from "../installation.ts";
 import { requireReadableKeys } from "../modules/domains/keys.ts";
 import { findKnownRelay, whyUnsigned } from "../protocols/smtp/known-relays.ts";
 import { finishRollback } from "../upgrade/rollback.ts";
+import { readStoredTexts } from "../modules/settings/stored.ts";
 import { rememberSettings } from "../stored-settings.ts";
 import { isLoopbackHost } from "../lib/loopback-host.ts";
 import { prepareOwner } from "./owner.ts";
-import { type Command, readSettings, UsageError } from "./command.ts";
+import { type Command, settingSources, UsageError } from "./command.ts";
 import type { Io } from "./io.ts";
 import { isOutOfSpace, waitForSpace } from "./space.ts";
 import { startText } from "./start-text.ts";
@@ -49,9 +51,10 @@ export const serve: Command = {
   settings: SERVER_SETTINGS,
   run: async (input) => {
     const { environment, ignored } = withMailpitVariables(input.io.env);
-    const config = readSettings(input, { environment });
+    const settings = settingSources(input, { environment });
     let setUpPath: string | null = null;
-    const onStarted = async ({ address, folder }: Running): Promise<void> => {
+    const onStarted = async ({ app, address, folder }: Running): Promise<void> => {
+      const { config } = app.app;
       const info = {
         version: VERSION,
         data: folder,
@@ -64,10 +67,10 @@ export const serve: Command = {
       input.io.stdout.line(input.isJson ? JSON.stringify(info) : startText(info));
     };
     const prepare = async ({ app }: Pick<Running, "app">) => {
-      setUpPath = await prepareOwner(app, config);
+      setUpPath = await prepareOwner(app, app.app.config);
     };
     return runServer(input.io, {
-      config,
+      settings,
       hasOpenInboxes: false,
       ignoredVariables: ignored,
       prepare,
@@ -79,7 +82,7 @@ export const serve: Command = {
 type Running = { app: Server; address: string; folder: string };
 
 type ServerOptions = {
-  config: Config;
+  settings: SettingSources;
   /** True in `mailstead dev`: inboxes need no key on this machine. */
   hasOpenInboxes: boolean;
   /** Variables of Mailpit and MailHog that have no setting here. */
@@ -94,14 +97,14 @@ type ServerOptions = {
  * because the disk is full is repeated when there is space.
  */
 export async function runServer(io: Io, options: ServerOptions): Promise<number> {
-  const { logLevel: level, logFormat: format, data } = options.config;
+  const config = withPort(givenConfig(options.settings));
+  const { logLevel: level, logFormat: format, data } = config;
   const log = createLog({ level, format, write: (line) => void io.stderr.write(`${line}\n`) });
   if (options.ignoredVariables.length > 0) {
     const variables = options.ignoredVariables;
     log.warn("these variables have no effect here", { variables });
   }
   endOnUnexpectedErrors(io, log);
-  const config = withPort(options.config);
   const serving: ServeOptions = { ...options, config, io, log, untilStopped: onlyOnce(io) };
   for (let failures = 1; ; failures++) {
     try {
@@ -114,6 +117,12 @@ export async function runServer(io: Io, options: ServerOptions): Promise<number>
       if (!(await waitForSpace(config, context))) return 0;
     }
   }
+}
+
+/** The settings without those of the dashboard, which are in the database. */
+function givenConfig({ withStored }: SettingSources): Config {
+  const config = withStored(null);
+  return hasInstallation(config.data) ? config : withStored({});
 }
 
 /** The process may be asked once only, because a second signal ends it at once. */
@@ -146,11 +155,17 @@ function goBackIfAsked(path: string, log: Log): void {
   if (result !== null) log.warn("the database of before the upgrade was put back", result);
 }
 
-type ServeOptions = ServerOptions & { io: Io; log: Log; untilStopped: Io["untilStopped"] };
+type ServeOptions = ServerOptions & {
+  /** Without the settings of the dashboard. */
+  config: Config;
+  io: Io;
+  log: Log;
+  untilStopped: Io["untilStopped"];
+};
 
 /** Serves a locked data folder. */
 async function serveFolder(folder: DataFolder, options: ServeOptions): Promise<number> {
-  const { config, log } = options;
+  const { settings, log } = options;
   const db = openLockedDatabase(folder, log);
   try {
     upgradeDatabase(db, log);
@@ -158,8 +173,11 @@ async function serveFolder(folder: DataFolder, options: ServeOptions): Promise<n
     requireReadableKeys(db, folder.secret);
     if (!isSameSecret(db, folder.secret)) log.warn(OTHER_SECRET);
     rememberSecret(db, folder.secret);
+    const stored = readStoredTexts({ db, ...folder }, settings.given);
+    // The port may be a free one that was chosen.
+    const config = { ...settings.withStored(stored), port: options.config.port };
     rememberSettings(db, config);
-    return await serveDatabase(db, folder, options);
+    return await serveDatabase(db, folder, { ...options, config });
   } catch (error) {
     closeDatabase(db);
     throw error;
@@ -167,10 +185,11 @@ async function serveFolder(folder: DataFolder, options: ServeOptions): Promise<n
 }
 
 async function serveDatabase(db: Db, folder: DataFolder, options: ServeOptions): Promise<number> {
-  const { config, hasOpenInboxes, log } = options;
+  const { config, settings, hasOpenInboxes, log } = options;
   const { path, secret } = folder;
   const app = createServer({
     config,
+    settings,
     db,
     folder: path,
     secret,

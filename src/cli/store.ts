@@ -5,7 +5,9 @@
 import { createReferences } from "../lib/references.ts";
 import type { App } from "../core/app.ts";
 import { type Config, type SettingName, SETTINGS } from "../config/settings.ts";
+import type { SettingSources } from "../config/read.ts";
 import { createDatabase } from "../db/create.ts";
+import { StorageFaultError } from "../db/fault.ts";
 import {
   type DataFolder,
   DataFolderError,
@@ -25,8 +27,15 @@ import { generateDkimKeys } from "../protocols/dkim/keys.ts";
 import { requireReadableKeys } from "../modules/domains/keys.ts";
 import { type Accounts, createAccounts } from "../modules/accounts/service.ts";
 import { type ProjectRow, resolveProject } from "../modules/projects.ts";
+import { readStoredTexts } from "../modules/settings/stored.ts";
 import { readStoredSettings, type StoredSettings, storedSettingsOf } from "../stored-settings.ts";
-import { type Flag, type Input, readSettings } from "./command.ts";
+import {
+  type Flag,
+  type Input,
+  readSettings,
+  settingSources,
+  type SettingsOptions,
+} from "./command.ts";
 
 /** The secret is needed as well: if the server got it as a setting, it is not in the folder. */
 export const STORE_SETTINGS: readonly SettingName[] = ["data", "secret"];
@@ -104,12 +113,41 @@ function readOwnSettings(input: Input): Config {
  * to read its files. With a flag for one of them, or if no server has run yet, they are those of the
  * flags and of the environment.
  */
-function serverSettings(input: Input, db: Db): StoredSettings {
+function serverSettings(input: Input, store: { db: Db; secret: string }): StoredSettings {
   const isGiven = [...LINK_SETTINGS, ...RECORD_SETTINGS].some(
     (name) => input.settings[SETTINGS[name].flag] !== undefined,
   );
-  const stored = isGiven ? null : readStoredSettings(db);
-  return stored ?? storedSettingsOf(readSettings(input));
+  const stored = isGiven ? null : readStoredSettings(store.db);
+  return stored ?? storedSettingsOf(withDashboard(settingSources(input), store));
+}
+
+/** The settings with those of the dashboard. */
+function withDashboard(
+  { given, withStored }: SettingSources,
+  store: { db: Db; secret: string },
+): Config {
+  return withStored(readStoredTexts(store, given));
+}
+
+/**
+ * The settings of a command that does what the server does, with those of the dashboard. Without an
+ * installation, or with one that cannot be opened, they are those of flags, variables and files.
+ */
+export async function readServerSettings(
+  input: Input,
+  options: SettingsOptions = {},
+): Promise<Config> {
+  const settings = settingSources(input, options);
+  if (!hasInstallation(settings.withStored(null).data)) return settings.withStored({});
+  try {
+    return await withStore(input, async ({ db, secret }) =>
+      withDashboard(settings, { db, secret }),
+    );
+  } catch (error) {
+    // The command says what is wrong with the folder when it uses it.
+    if (!(error instanceof DataFolderError || error instanceof StorageFaultError)) throw error;
+    return settings.withStored({});
+  }
 }
 
 async function useStore<T>(input: Input, config: Config, use: Use<T>): Promise<T> {
@@ -119,7 +157,7 @@ async function useStore<T>(input: Input, config: Config, use: Use<T>): Promise<T
   const db = openStoredDatabase(folder.databaseFile);
   try {
     upgradeUnlessServed(db, folder.path);
-    const { url, installation } = serverSettings(input, db);
+    const { url, installation } = serverSettings(input, { db, secret: folder.secret });
     const clock = systemClock;
     return await use({
       config,

@@ -10,7 +10,7 @@ import { isS3, parseS3Location, s3Address } from "../lib/s3-location.ts";
 import { trimEndOf } from "../lib/trim.ts";
 import { parseUrl } from "../lib/url.ts";
 import { type DnsServer, parseDnsServers } from "../protocols/dns/servers.ts";
-import { parseRelayUrl, type Relay } from "../protocols/smtp/relay-url.ts";
+import { maskRelayUrl, parseRelayUrl, type Relay } from "../protocols/smtp/relay-url.ts";
 import { FetchRefused, urlFault } from "../protocols/fetch-guarded/refusal.ts";
 import { readTarget } from "../protocols/fetch-guarded/target.ts";
 import type { AccountBinding } from "../protocols/acme/client.ts";
@@ -27,13 +27,18 @@ const NO_RELAY = "none";
 export const boolean: Kind<boolean> = {
   parse: trueOrFalse,
   isBoolean: true,
+  choices: ["true", "false"],
   placeholder: "[true|false]",
 };
 
 export const publicUrl: Kind<string> = { parse: parsePublicUrl, placeholder: "URL" };
 /** A URL that this server calls. */
 export const calledUrl: Kind<string> = { parse: parseCalledUrl, placeholder: "URL" };
-export const relayUrl: Kind<Relay | null> = { parse: relayAddress, placeholder: "URL" };
+export const relayUrl: Kind<Relay | null> = {
+  parse: relayAddress,
+  placeholder: "URL",
+  absent: NO_RELAY,
+};
 export const hostName: Kind<string> = { parse: parseHostName, placeholder: "NAME" };
 export const hostNames: Kind<readonly string[]> = {
   parse: parseHostNames,
@@ -110,7 +115,7 @@ export function decimal(placeholder: string, min: number, max: number): Kind<num
 }
 
 export function choice<const T extends string>(values: readonly T[]): Kind<T> {
-  return { parse: oneOf(values), placeholder: values.join("|") };
+  return { parse: oneOf(values), placeholder: values.join("|"), choices: values };
 }
 
 /** A setting whose value may be absent. */
@@ -323,6 +328,15 @@ function relayAddress(text: string): Parsed<Relay | null> {
     ? { value: parsed.relay }
     : { accepted: `${RELAY_URL_FORM} (${parsed.message})` };
 }
+
+/** Only the server of a URL whose path or query may be a secret. */
+export function maskUrl(text: string): string {
+  const url = parseUrl(text);
+  return url === null ? "***" : `${url.origin}/***`;
+}
+
+/** The URL without its password. */
+export const maskRelay = (text: string): string => (text === NO_RELAY ? text : maskRelayUrl(text));
 
 function parseSender(text: string): Parsed<Mailbox> {
   const parsed = parseMailbox(text);

@@ -1,8 +1,14 @@
-/** Reads the settings: one frozen object from flags, environment variables and files. */
+/**
+ * Reads the settings: one frozen object from flags, environment variables, files and the dashboard.
+ *
+ * 1. `readGiven` collects the texts of flags, variables and files, once.
+ * 2. `buildConfig` parses them together with the values of the dashboard, which may change later.
+ */
 
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import type { Setting } from "./setting.ts";
+import { storable } from "./storable.ts";
 import { type Config, SETTING_NAMES, type SettingName, SETTINGS } from "./settings.ts";
 
 /** The error for an invalid setting. `message` names the flag and the accepted values. */
@@ -10,10 +16,35 @@ export class ConfigError extends Error {}
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** The flag, or the variable, with the file that it names. */
+type GivenSource =
+  | { kind: "flag" | "environment"; name: string; path: null }
+  | { kind: "file"; name: string; path: string };
+type Given = { text: string; source: GivenSource };
+/** The texts of flags, variables and files. */
+export type GivenSettings = { readonly [Name in SettingName]?: Given };
+/** The values that were set in the dashboard. */
+export type StoredTexts = { readonly [Name in SettingName]?: string };
+
+/** How the settings of a process were given; those of the dashboard are added to them. */
+export type SettingSources = {
+  given: GivenSettings;
+  /** Null before the database is opened. Throws ConfigError. */
+  withStored(stored: StoredTexts | null): Config;
+};
+
+type BuildOptions = {
+  defaults?: Partial<Config>;
+  /** The settings to read; all others have their defaults. Without it, all are read. */
+  names?: readonly SettingName[] | null;
+  /** Null before the database is opened: then a setting may be missing that the dashboard may have. */
+  stored?: StoredTexts | null;
+};
+
 /**
- * Reads the settings. Flags take precedence over environment variables, and these over defaults.
- * Instead of a variable, `<NAME>_FILE` may name a file that contains the value. If `names` are given,
- * all other settings have their defaults.
+ * Reads the settings without those of the dashboard. Flags take precedence over environment
+ * variables, and these over defaults. Instead of a variable, `<NAME>_FILE` may name a file that contains
+ * the value. If `names` are given, all other settings have their defaults.
  */
 export function readConfig(
   flags: Readonly<Record<string, string>>,
@@ -21,26 +52,46 @@ export function readConfig(
   defaults: Partial<Config> = {},
   names: readonly SettingName[] | null = null,
 ): Config {
+  return buildConfig(readGiven(flags, environment, names), { defaults, names });
+}
+
+/** The settings that were given by flags, variables and files. */
+export function readGiven(
+  flags: Readonly<Record<string, string>>,
+  environment: Environment,
+  names: readonly SettingName[] | null = null,
+): GivenSettings {
+  const given: Partial<Record<SettingName, Given>> = {};
+  for (const name of names ?? SETTING_NAMES) {
+    const setting = SETTINGS[name];
+    const found = givenText(setting, flags, environment);
+    if (found !== null && found.text !== setting.absent) given[name] = found;
+  }
+  return given;
+}
+
+/** Parses the settings. What was given takes precedence over the dashboard, and this over defaults. */
+export function buildConfig(
+  given: GivenSettings,
+  { defaults = {}, names = null, stored = {} }: BuildOptions = {},
+): Config {
   const config: Partial<Config> = {};
   for (const name of SETTING_NAMES) Object.assign(config, { [name]: read(name) });
   if (!isComplete(config)) throw new ConfigError("a setting has no value");
-  if (config.transport === "relay" && config.relayUrl === null) {
-    throw new ConfigError(
-      `--transport relay needs --relay-url (${SETTINGS.relayUrl.env}): ${SETTINGS.relayUrl.help}`,
-    );
+  if (stored !== null) {
+    requireRelayUrl(config);
+    requireFirstRelay(config);
   }
-  requireFirstRelay(config);
   if (names === null || names.includes("tlsCert")) requireTlsSettings(config);
   return Object.freeze(config);
 
   function read<Name extends SettingName>(name: Name): Config[Name] {
     const setting: Setting<Config[Name]> = SETTINGS[name];
-    const isRead = names === null || names.includes(name);
-    const given = isRead ? givenText(setting, flags, environment) : null;
-    if (given === null) return defaults[name] ?? setting.fallback();
-    const parsed = setting.parse(given.text);
+    const found = given[name] ?? storedText(name, names, stored);
+    if (found === null) return defaults[name] ?? setting.fallback();
+    const parsed = setting.parse(found.text);
     if ("value" in parsed) return parsed.value;
-    throw new ConfigError(`${given.source}: expected ${parsed.accepted}`);
+    throw new ConfigError(`${sourceText(setting, found.source)}: expected ${parsed.accepted}`);
   }
 }
 
@@ -52,6 +103,29 @@ function requireFirstRelay({ transport, relayUrl, fallbackRelayUrl }: Config): v
   if (relayUrl?.host === fallbackRelayUrl.host && relayUrl.port === fallbackRelayUrl.port) {
     throw new ConfigError("--fallback-relay-url: expected another relay than that of --relay-url");
   }
+}
+
+function storedText(
+  name: SettingName,
+  names: readonly SettingName[] | null,
+  stored: StoredTexts | null,
+): { text: string; source: null } | null {
+  const isRead = storable(name) !== null && (names === null || names.includes(name));
+  const text = isRead ? stored?.[name] : undefined;
+  return text === undefined ? null : { text, source: null };
+}
+
+/** `source` is null for the dashboard. */
+function sourceText({ flag }: { flag: string }, source: GivenSource | null): string {
+  if (source !== null) return source.name;
+  return `${flag}, which was set in the dashboard (--${flag} takes precedence over it)`;
+}
+
+function requireRelayUrl({ transport, relayUrl }: Config): void {
+  if (transport !== "relay" || relayUrl !== null) return;
+  throw new ConfigError(
+    `--transport relay needs --relay-url (${SETTINGS.relayUrl.env}): ${SETTINGS.relayUrl.help}`,
+  );
 }
 
 /** The certificate of HTTPS needs its files, and names that the links lead to. */
@@ -106,9 +180,11 @@ function givenText(
   setting: { flag: string; env: string },
   flags: Readonly<Record<string, string>>,
   environment: Environment,
-): { text: string; source: string } | null {
+): Given | null {
   const flag = flags[setting.flag];
-  if (flag !== undefined) return { text: flag, source: `--${setting.flag}` };
+  if (flag !== undefined) {
+    return { text: flag, source: { kind: "flag", name: `--${setting.flag}`, path: null } };
+  }
   // An empty variable counts as absent, because compose files pass unset variables as empty.
   const file = environment[`${setting.env}_FILE`] ?? "";
   const direct = environment[setting.env] ?? "";
@@ -118,9 +194,12 @@ function givenText(
     );
   }
   if (file !== "") {
-    return { text: readValueFile(`${setting.env}_FILE`, file), source: `${setting.env}_FILE` };
+    const name = `${setting.env}_FILE`;
+    return { text: readValueFile(name, file), source: { kind: "file", name, path: file } };
   }
-  return direct === "" ? null : { text: direct, source: setting.env };
+  return direct === ""
+    ? null
+    : { text: direct, source: { kind: "environment", name: setting.env, path: null } };
 }
 
 function readValueFile(source: string, path: string): string {

@@ -12,6 +12,10 @@ export type Kind<T> = {
   isBoolean?: true;
   /** Set if the flag may be repeated: its values are joined by commas. */
   isList?: true;
+  /** The text of a flag, a variable or a file that counts as not given. */
+  absent?: string;
+  /** Set if there are only these values. */
+  choices?: readonly string[];
 };
 
 export type Setting<T> = Kind<T> & {

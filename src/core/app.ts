@@ -8,6 +8,7 @@
  * `perApp` (lib/per-app.ts) beside the functions that use it.
  */
 
+import type { SettingSources } from "../config/read.ts";
 import type { Config } from "../config/settings.ts";
 import type { Db } from "../db/open.ts";
 import type { DatabaseReader } from "../db/reader.ts";
@@ -27,7 +28,10 @@ export type App = {
    * members of an App, such as the store of a command, would be taken for one, and `perApp` would keep other state for it.
    */
   isApp: true;
+  /** It is replaced by another object when an owner changes a setting (modules/settings/). */
   config: Config;
+  /** The flags, variables and files that the settings come from. */
+  settings: SettingSources;
   /** Folder of the database; null if it is in memory. */
   folder: string | null;
   /** Keys for signatures are derived from it. */

@@ -18,6 +18,7 @@ import {
   Plus,
   Search,
   Server,
+  SlidersHorizontal,
   Sun,
   UserRound,
 } from "lucide-react";
@@ -128,6 +129,13 @@ export function Palette(props: {
             keywords: "doctor queue disk version",
             leftSection: <Server {...ICON} />,
             onClick: () => void navigate({ to: "/admin/system" }),
+          },
+          {
+            id: "server-settings",
+            label: "Server settings",
+            keywords: "relay smtp transport rate quota retention configuration",
+            leftSection: <SlidersHorizontal {...ICON} />,
+            onClick: () => void navigate({ to: "/admin/settings" }),
           },
         ]
       : []),

@@ -8,7 +8,13 @@ import { createRoute, createRouter, redirect } from "@tanstack/react-router";
 import { withQuery } from "./api.ts";
 import { lazyPage } from "./lazy.tsx";
 import { entryRoutes, rootRoute } from "./entry-routes.tsx";
-import { accountRoute, startRoute, systemRoute, userRoute } from "./user-routes.tsx";
+import {
+  accountRoute,
+  serverSettingsRoute,
+  startRoute,
+  systemRoute,
+  userRoute,
+} from "./user-routes.tsx";
 import { readSearch } from "./pages/emails/search.ts";
 import { readCampaignSearch, readCampaignsSearch } from "./pages/campaigns/search.ts";
 import { readImageSearch } from "./pages/templates/images/search.ts";
@@ -295,6 +301,7 @@ const routeTree = rootRoute.addChildren([
     startRoute,
     accountRoute,
     systemRoute,
+    serverSettingsRoute,
     projectRoute.addChildren([
       overviewRoute,
       emailsRoute,

@@ -11,6 +11,7 @@ import {
   Moon,
   Search,
   Server,
+  SlidersHorizontal,
   ShieldAlert,
   Sun,
   UserRound,
@@ -157,6 +158,14 @@ function UserMenu() {
             onClick={() => void navigate({ to: "/admin/system" })}
           >
             System
+          </Menu.Item>
+        )}
+        {user.isOwner && (
+          <Menu.Item
+            leftSection={<SlidersHorizontal size={15} />}
+            onClick={() => void navigate({ to: "/admin/settings" })}
+          >
+            Server settings
           </Menu.Item>
         )}
         <Menu.Divider />

@@ -3,6 +3,7 @@
 import { createRoute, redirect } from "@tanstack/react-router";
 import { rootRoute } from "./entry-routes.tsx";
 import { lazyPage } from "./lazy.tsx";
+import { readServerSettingsSearch } from "./pages/server-settings/search.ts";
 import { Shell } from "./shell.tsx";
 import { hasRole, startProject, stateQuery } from "./state.ts";
 
@@ -44,4 +45,14 @@ export const systemRoute = createRoute({
   getParentRoute: () => userRoute,
   path: "/admin/system",
   component: lazyPage(() => import("./pages/system/system-page.tsx"), "SystemPage"),
+});
+
+export const serverSettingsRoute = createRoute({
+  getParentRoute: () => userRoute,
+  path: "/admin/settings",
+  validateSearch: readServerSettingsSearch,
+  component: lazyPage(
+    () => import("./pages/server-settings/server-settings-page.tsx"),
+    "ServerSettingsPage",
+  ),
 });

@@ -38,6 +38,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   inbox_texts: "modules/inboxes/",
   inboxes: "modules/inboxes/",
   inbound_routes: "modules/inbound-routes/",
+  installation_settings: "modules/settings/",
   installation_values: "db/",
   import_faults: "modules/contacts/",
   jobs: "modules/contacts/",

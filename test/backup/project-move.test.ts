@@ -129,6 +129,7 @@ describe("each table", () => {
       "alerts",
       "direct_sites",
       "disk_samples",
+      "installation_settings",
       "installation_values",
       "migrations",
       "mta_sts_policies",

@@ -13,7 +13,7 @@ import {
   projectEnable,
   projectList,
 } from "../../src/cli/project.ts";
-import { SETTING_SUBJECTS } from "../../src/cli/setting-subjects.ts";
+import { SETTING_SUBJECTS } from "../../src/config/setting-subjects.ts";
 import { serve, SERVER_SETTINGS, unsafeChoices } from "../../src/cli/serve.ts";
 import { version } from "../../src/cli/version.ts";
 import { readConfig } from "../../src/config/read.ts";

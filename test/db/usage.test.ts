@@ -51,6 +51,7 @@ const NOT_METERED = [
   "inbox_sessions",
   "inbox_texts",
   "inboxes",
+  "installation_settings", // At most as many as there are settings.
   "installation_values", // A few values of the whole installation.
   "migrations",
   "mta_sts_policies",

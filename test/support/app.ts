@@ -3,7 +3,7 @@
 import "./production.ts";
 import { type Server, createServer } from "../../src/app.ts";
 import type { AppOptions } from "../../src/core.ts";
-import { readConfig } from "../../src/config/read.ts";
+import { buildConfig, type GivenSettings, type StoredTexts } from "../../src/config/read.ts";
 import type { Config } from "../../src/config/settings.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import type { Db } from "../../src/db/open.ts";
@@ -18,6 +18,7 @@ import { migratedDatabase } from "./database.ts";
 import { dkimPairs } from "./dkim.ts";
 import { FAILING_DNS } from "./dns.ts";
 import { valueAt, stringAt } from "./json.ts";
+import { readStoredTexts } from "../../src/modules/settings/stored.ts";
 import { createKey } from "../../src/modules/keys.ts";
 
 /** The installation secret of the test applications, and of the databases in test/fixtures. */
@@ -41,6 +42,8 @@ export type TestResponse = {
 
 export type TestOptions = {
   config?: Partial<Config>;
+  /** Settings as flags, variables and files give them. */
+  given?: GivenSettings;
   transport?: Transport;
   /** DNS client; by default all queries fail. */
   dns?: Dns;
@@ -80,8 +83,11 @@ export async function testApp(options: TestOptions = {}) {
   };
   /** False while a project is created here: its domain gets no DKIM keys, since signing is slow. */
   let hasDkimKeys = false;
+  const { given = {} } = options;
+  const withStored = (stored: StoredTexts | null) => buildConfig(given, { defaults, stored });
   const app = createServer({
-    config: readConfig({}, {}, defaults),
+    config: withStored(readStoredTexts({ db, secret: TEST_SECRET }, given)),
+    settings: { given, withStored },
     db,
     folder: options.folder ?? null,
     secret: options.secret ?? TEST_SECRET,

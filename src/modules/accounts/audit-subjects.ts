@@ -67,6 +67,7 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
     SELECT name AS label, name, description, type, condition,
            ${flag("track_membership")} AS trackMembership
     FROM segments WHERE ${IN_PROJECT}`),
+  setting: subject("SELECT name AS label, value FROM installation_settings WHERE name = +?2"),
   team: subject(
     `SELECT u.email AS label, m.role FROM users u JOIN memberships m ON m.user_seq = u.seq
      WHERE m.project_seq = +?1 AND u.id = +?2`,

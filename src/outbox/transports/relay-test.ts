@@ -21,7 +21,7 @@ type RelayTestOptions = Omit<RelayOptions, "concurrency" | "sessionClock"> & {
   clock?: Clock | undefined;
 };
 
-type RelayTestResult = {
+export type RelayTestResult = {
   /** Null if everything worked. */
   problem: RelayProblem | null;
   conversation: Conversation;

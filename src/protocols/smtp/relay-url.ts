@@ -119,3 +119,11 @@ export function formatRelayUrl({ host, port, user, password = "", tls, sign }: R
   const parameters = new URLSearchParams({ tls, ...(sign !== undefined && { sign: `${sign}` }) });
   return `smtp://${login}${host.includes(":") ? `[${host}]` : host}:${port}?${parameters.toString()}`;
 }
+
+/** A valid URL of a relay with "***" instead of the password. */
+export function maskRelayUrl(text: string): string {
+  const parsed = parseRelayUrl(text);
+  if (!parsed.ok) return "***";
+  const { password, ...relay } = parsed.relay;
+  return formatRelayUrl(password === undefined ? relay : { ...relay, password: "***" });
+}

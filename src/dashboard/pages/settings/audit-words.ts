@@ -5,6 +5,8 @@ import type { AuditRecord } from "../../../modules/accounts/team-model.ts";
 /** Actions whose words do not follow from their name. */
 const PHRASES: Readonly<Record<string, string>> = {
   runImport: "Imported contacts",
+  setSetting: "Changed a setting of the server",
+  resetSetting: "Reset a setting of the server",
   followUpCampaign: "Made a follow-up of a campaign",
   inviteMember: "Invited a person",
   updateMember: "Changed the role of a member",

@@ -23,7 +23,7 @@ export function ConversationView({ conversation }: { conversation: Conversation 
         {tls !== null && !tls.verified && <Status tone="held">Certificate not verified</Status>}
         {reused && <span className="muted">open connection reused</span>}
       </div>
-      <Steps steps={steps} />
+      <ConversationSteps steps={steps} />
       {failed !== undefined && <p className="explained">{explainReply(failed)}</p>}
     </div>
   );
@@ -49,8 +49,13 @@ function tlsText({ tls, address }: Conversation): string {
   return tls.verified ? `${tls.version}, certificate verified` : tls.version;
 }
 
+/** `isFailed` says it where the server knows; otherwise it follows from the codes of the replies. */
+type ShownStep = Pick<Step, "step" | "command" | "code" | "enhanced" | "text" | "ms"> & {
+  isFailed?: boolean;
+};
+
 /** Each line with the time since the conversation began. */
-function Steps({ steps }: { steps: readonly Step[] }) {
+export function ConversationSteps({ steps }: { steps: readonly ShownStep[] }) {
   let elapsedMs = 0;
   return (
     <ol className="steps">
@@ -83,7 +88,7 @@ function Steps({ steps }: { steps: readonly Step[] }) {
 }
 
 /** The extensions of a server are on one line, because they are seldom what is looked for. */
-function ReplyText({ step: { step, text } }: { step: Step }) {
+function ReplyText({ step: { step, text } }: { step: Pick<Step, "step" | "text"> }) {
   const [first = "", ...extensions] = text.split("\n");
   if (text === "") return step;
   if (step !== "ehlo" || extensions.length === 0) return text;
@@ -95,14 +100,15 @@ function ReplyText({ step: { step, text } }: { step: Step }) {
 }
 
 /** Whether the enhanced status code, if there is one, is part of the text. */
-const hasOwnText = ({ enhanced, text }: Step): boolean =>
+const hasOwnText = ({ enhanced, text }: Pick<Step, "enhanced" | "text">): boolean =>
   enhanced === null || text.startsWith(enhanced);
 
 /** A step without a code, such as the connection, failed only if the conversation ended with it. */
-const isFailed = ({ code }: Step, isLast: boolean): boolean =>
+const isFailed = ({ code }: Pick<Step, "code">, isLast: boolean): boolean =>
   code === null ? isLast : code >= 400;
 
-function toneOf(step: Step, isLast: boolean): string | undefined {
+function toneOf(step: ShownStep, isLast: boolean): string | undefined {
+  if (step.isFailed !== undefined) return step.isFailed ? "failed" : undefined;
   if (!isFailed(step, isLast)) return undefined;
   return step.code !== null && step.code < 500 ? "held" : "failed";
 }

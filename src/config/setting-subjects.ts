@@ -1,6 +1,6 @@
-/** The order and the subjects in which help lists the settings of a server. */
+/** The order and the subjects in which help, docs/configuration.md and the dashboard list the settings. */
 
-import type { SettingName } from "../config/settings.ts";
+import type { SettingName } from "./settings.ts";
 
 export const SETTING_SUBJECTS: readonly (readonly [
   subject: string,
