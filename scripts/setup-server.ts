@@ -340,9 +340,138 @@ function rootOf(pid: string): string {
   }
 }
 
+/** What the terminal must show, and what is typed then. */
+type Dialogue = readonly (readonly [shown: string, typed: string])[];
+
+/** Runs setup in a pseudo-terminal, and types each answer when its question is shown. */
+async function talk(
+  world: World,
+  machine: string,
+  { flags, dialogue }: { flags: readonly string[]; dialogue: Dialogue },
+): Promise<Ran> {
+  const startedAt = performance.now();
+  const left = [...dialogue];
+  let output = "";
+  let seen = 0;
+  const child = Bun.spawn(chrooted(machine, ["setup", ...flags]), {
+    env: ENV,
+    timeout: LIMIT_MS,
+    killSignal: "SIGKILL",
+    terminal: {
+      cols: 400,
+      rows: 50,
+      data(terminal, bytes) {
+        output += Buffer.from(bytes).toString();
+        if (output.includes("Publish these records", seen)) publish(world.dns, output);
+        for (
+          let next = left[0];
+          next !== undefined && output.includes(next[0], seen);
+          next = left[0]
+        ) {
+          seen = output.indexOf(next[0], seen) + next[0].length;
+          left.shift();
+          terminal.write(next[1]);
+        }
+      },
+    },
+  });
+  const code = await child.exited;
+  const text = output.replaceAll("\r", "");
+  const ran = { code, output: text, seconds: (performance.now() - startedAt) / 1000 };
+  show(flags, ran);
+  expect(
+    left.length === 0,
+    `each question was asked; left: ${left.map(([shown]) => shown).join(", ")}`,
+  );
+  return ran;
+}
+
+const ENTER = "\n";
+const CTRL_C = "\u0003";
+
 async function inTerminal(world: World): Promise<void> {
+  const relay = await startScript({ script: [{ starttls: "close" }, {}] });
+  const flags = [
+    "--dns",
+    `127.0.0.1:${world.dns.server.port}`,
+    "--allow-private-addresses",
+    "--port",
+    "3100",
+  ];
   const machine = newMachine(world);
-  void machine;
+  const relayUrl = `smtp://ada:right@127.0.0.1:${relay.port}?tls=none`;
+  const questions: Dialogue = [
+    ["Host name of this server", "mail.shop.example\n"],
+    ["Domain that mail is sent from [shop.example]", ENTER],
+    ["Name of the project [shop.example]", "Shop\n"],
+    ["Default sender", "'nobody'\n"],
+    ["Default sender", "Shop <orders@shop.example>\n"],
+    ["Email address of the owner", `${OWNER}\n`],
+    ["How mail leaves", "relay\n"],
+    ["SMTP server of the relay", `127.0.0.1:${relay.port}\n`],
+    ["User at the relay", "ada\n"],
+    ["Password (not shown)", "hush-hush\n"],
+    ["failed:", ""],
+    ["SMTP server of the relay", `${relayUrl}\n`],
+    ["answers, as ada", ""],
+    ["TLS: acme, files or off", "off\n"],
+    ["Listen for bounces", ENTER],
+    ["Take mail of your programs", ENTER],
+    ["Folder of the backups, or none [/var/backups/mailstead]", ENTER],
+  ];
+  const stopped = await talk(world, machine, {
+    flags,
+    dialogue: [...questions, ["through the relay now [Y/n]", CTRL_C]],
+  });
+  expect(!stopped.output.includes("hush-hush"), "the password is not shown");
+  expect(stopped.code === 130 && stopped.output.includes("Nothing was changed."), "Ctrl-C ends it");
+  expect(filesOf(machine) === "" && !hasUser(machine), "nothing is written");
+
+  const done = await talk(world, machine, {
+    flags,
+    dialogue: [
+      ...questions.filter(
+        ([shown], i) =>
+          i !== 3 &&
+          !["User at", "Password", "failed"].some((word) => shown.startsWith(word)) &&
+          i !== 7,
+      ),
+      ["through the relay now [Y/n]", ENTER],
+      ["Write them, and start the server [Y/n]", ENTER],
+      ["Publish these records", ""],
+      [`Send a test mail to ${OWNER} [Y/n]`, ENTER],
+    ],
+  });
+  expect(
+    done.code === 0 && relay.bodies.length === 2,
+    "the relay has the test of the relay and the first mail",
+  );
+  expect(done.output.includes("The relay took the test mail"), "it says what the relay answered");
+
+  world.dns.records = { ...RECIPIENTS };
+  const waiting = await talk(world, machine, {
+    flags,
+    dialogue: [
+      ["[mail.shop.example]", ENTER],
+      ["[shop.example]", ENTER],
+      ["[Shop]", ENTER],
+      [`[${OWNER}]`, ENTER],
+      ["[relay]", ENTER],
+      [`[127.0.0.1:${relay.port}]`, ENTER],
+      ["Keep the login", ENTER],
+      ["[off]", ENTER],
+      ["[none]", ENTER],
+      ["[none]", ENTER],
+      ["[/var/backups/mailstead]", ENTER],
+      ["No file changes.", ""],
+      ["Ctrl-C ends the wait", CTRL_C],
+    ],
+  });
+  expect(
+    waiting.code === 130 && waiting.output.includes("domain verify shop.example"),
+    "Ctrl-C says how to go on",
+  );
+  await relay.close();
 }
 
 const STEPS: Readonly<Record<string, (world: World) => Promise<unknown>>> = {

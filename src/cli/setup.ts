@@ -122,7 +122,7 @@ export const setup: Command = {
 };
 
 /** `machine` is another one in tests. */
-async function runSetup(input: Input, machine: Machine): Promise<number> {
+export async function runSetup(input: Input, machine: Machine): Promise<number> {
   const { io, flags, isJson } = input;
   const isDryRun = flags["dry-run"] !== undefined;
   requireServer(machine, isDryRun);
@@ -171,8 +171,8 @@ async function runSteps(context: SetupContext, network: SetupNetwork) {
   const planned = await plan(context, answers);
   const { changes, config } = planned;
   if (input.flags["dry-run"] !== undefined) return showSteps(context, answers, planned);
-  await confirmChanges(context, planned);
   await offerRelayMail(context, answers, config);
+  await confirmChanges(context, planned);
   await apply(context, planned);
   const files = changes.map(({ path, kind }) => ({ path, kind }));
   if (input.flags["no-start"] !== undefined) return notStarted(context, answers, files);

@@ -54,6 +54,25 @@ describe("mailstead user", () => {
     expect((await run("user", "list")).text).toContain("EDITOR of Shop");
   });
 
+  test("add sets a password from a file, but only for a user without one", async () => {
+    const file = join(folder, "password");
+    writeFileSync(file, "correct horse\n");
+    const add = (path: string) =>
+      run("user", "add", "ada@example.com", "--owner", "--password-file", path);
+    expect(await add(file)).toMatchObject({
+      exit: 0,
+      text: "ada@example.com is an owner, with the password of the file.",
+    });
+    const { answer } = await run("user", "list", "--json");
+    expect(valueAt(answer, "users")).toMatchObject([{ isOwner: true, hasPassword: true }]);
+    expect((await add(file)).text).toContain("ada@example.com has a password already");
+    writeFileSync(file, "short");
+    expect((await add(file)).text).toContain(
+      "--password-file: the password must have at least 10 characters",
+    );
+    expect((await add("/nowhere")).text).toContain("--password-file: /nowhere cannot be read");
+  });
+
   test.each(["add", "link"])("%s proves an address, so earlier sessions end", async (verb) => {
     await run("project", "create", "Shop");
     await run("user", "add", "boss@corp.example", "--project", "Shop", "--role", "ADMIN");

@@ -74,6 +74,11 @@ export function currentSetting({ current }: SetupContext, name: SettingName): st
   return current.variables[SETTINGS[name].env] || null;
 }
 
+/** The same for a setting that may be absent: after an earlier setup, none is an answer as well. */
+export function currentOrNone(setup: SetupContext, name: SettingName): string | null {
+  return currentSetting(setup, name) ?? (setup.current.environment === "" ? null : "none");
+}
+
 /** A name with a dot, in which receivers and browsers find this server. */
 export function checkHostName(text: string): Checked {
   const checked = checkSetting("hostname")(text.toLowerCase());

@@ -52,6 +52,9 @@ function readIfPresent(machine: Machine, file: string): string | null {
 }
 
 /** Waits for some time; Ctrl-C ends the setup. */
-export function pause({ clock, prompter }: SetupContext, ms: number): Promise<void> {
+export function pause(
+  { clock, prompter }: Pick<SetupContext, "clock" | "prompter">,
+  ms: number,
+): Promise<void> {
   return prompter.orStopped(new Promise<void>((resolve) => void clock.after(ms, resolve)));
 }

@@ -151,39 +151,50 @@ const FIRST_PAUSE_MS = 2_000;
 const PAUSE_GROWTH = 1.5;
 const LONGEST_PAUSE_MS = 60_000;
 const WATCH_LIMIT_MS = 30 * 60_000;
+/** Once the domain may send, the recommended records are waited for while some of them still change. */
+const RECOMMENDED_LIMIT_MS = 60_000;
 
 /**
- * Shows the records, and then each one that has become right. Ends when all are right, or after half an
- * hour. Returns the last state.
+ * Shows the records, and then each one that has become right. Ends when all are right, when no
+ * recommended one has changed for a minute, or after half an hour. Returns the last state.
  */
 export async function watchRecords(
-  setup: SetupContext,
+  setup: Pick<SetupContext, "clock" | "prompter" | "say">,
   check: () => Promise<DomainState>,
   { mayWait }: { mayWait: boolean },
 ): Promise<DomainState> {
   const { say, clock } = setup;
-  const deadline = clock.elapsed() + WATCH_LIMIT_MS;
+  const startedAt = clock.elapsed();
   let state = await check();
   for (const line of recordTable(state.lines)) say(line);
   if (!mayWait || isComplete(state)) return state;
   say("Publish these records where your domain is managed. Each is shown again when it is right.");
   say("Ctrl-C ends the wait; later, mailstead domain verify checks them.");
   let pauseMs = FIRST_PAUSE_MS;
-  while (!isComplete(state) && clock.elapsed() < deadline) {
-    await pause(setup, pauseMs);
+  let changedAt = startedAt;
+  for (;;) {
+    const limitMs = isRequiredComplete(state) ? RECOMMENDED_LIMIT_MS : WATCH_LIMIT_MS;
+    const waitedMs = clock.elapsed() - (isRequiredComplete(state) ? changedAt : startedAt);
+    if (isComplete(state) || waitedMs >= limitMs) return state;
+    await pause(setup, Math.min(pauseMs, limitMs - waitedMs));
     const before = state.lines;
     state = await check();
     const changed = state.lines.filter((line) => line.state !== stateBefore(before, line));
     for (const line of recordTable(changed).slice(1)) say(line);
     // A change shows that somebody is at work, so the next look comes soon.
+    if (changed.length > 0) changedAt = clock.elapsed();
     pauseMs =
       changed.length > 0 ? FIRST_PAUSE_MS : Math.min(pauseMs * PAUSE_GROWTH, LONGEST_PAUSE_MS);
   }
-  return state;
 }
+
+/** A recommended record whose value only the relay knows is not waited for. */
+const isComplete = ({ lines }: DomainState): boolean =>
+  lines.every(({ state, isRequired, value }) => state === "ok" || (!isRequired && value === ""));
+
+const isRequiredComplete = ({ lines }: DomainState): boolean =>
+  lines.every(({ state, isRequired }) => state === "ok" || !isRequired);
 
 function stateBefore(before: readonly RecordLine[], { type, name }: RecordLine) {
   return before.find((each) => each.type === type && each.name === name)?.state;
 }
-
-const isComplete = ({ lines }: DomainState): boolean => lines.every(({ state }) => state === "ok");

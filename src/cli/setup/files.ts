@@ -5,12 +5,10 @@
 
 import {
   chmodSync,
-  chownSync,
   closeSync,
   copyFileSync,
   existsSync,
   fchmodSync,
-  fchownSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -93,15 +91,15 @@ export function writeChange(
 ): void {
   const path = machine.path(change.path);
   makeFolder(dirname(path));
-  if (change.kind !== "new") keepOld(path, now);
+  if (change.kind !== "new") keepOld(machine, path, now);
   const { content } = change;
   if (content === null) {
     rmSync(path);
     syncPath(dirname(path));
     return;
   }
-  replaceFile(path, change.mode, (file) => {
-    if (machine.isRoot) fchownSync(file, 0, change.group === "service" ? service.gid : 0);
+  replaceFile(path, change.mode, (file, draft) => {
+    machine.chown(draft, { uid: 0, gid: change.group === "service" ? service.gid : 0 });
     writeFileSync(file, content);
   });
 }
@@ -140,12 +138,12 @@ function replaceFile(
 }
 
 /** The copy has the owner and the rights of the old file. */
-function keepOld(path: string, now: number): void {
+function keepOld(machine: Machine, path: string, now: number): void {
   const copy = `${path}.before-${isoTime(now).replace(/[-:]|\.\d+/g, "")}`;
   const { mode, uid, gid } = statSync(path);
   copyFileSync(path, copy);
+  machine.chown(copy, { uid, gid });
   chmodSync(copy, mode & 0o777);
-  chownSync(copy, uid, gid);
 }
 
 /** Everybody may look into it: what must not be read has rights of its own. */
@@ -160,6 +158,6 @@ export function makeFolder(path: string): void {
 export function makeServiceFolder(machine: Machine, path: string, service: ServiceUser): void {
   const folder = machine.path(path);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (machine.isRoot) chownSync(folder, service.uid, service.gid);
+  machine.chown(folder, service);
   chmodSync(folder, 0o700);
 }

@@ -18,6 +18,7 @@ import {
   checkProjectName,
   checkSender,
   checkSetting,
+  currentOrNone,
   currentSetting,
   givenFlag,
   readOwnerPassword,
@@ -326,7 +327,7 @@ async function askListeners(
     answerTo(setup, {
       flag: SETTINGS[name].flag,
       text,
-      current: currentSetting(setup, name),
+      current: currentOrNone(setup, name),
       usual: isUsual ? `${everywhere}:${port}` : "none",
       isOptional: true,
       check: checkOptional(name),
@@ -368,7 +369,7 @@ async function askBackups(setup: SetupContext): Promise<Record<string, string | 
     explanation:
       "An encrypted backup is made every day in a folder of this machine. Copy it to another one.",
     text: "Folder of the backups, or none",
-    current: currentSetting(setup, "backupTo"),
+    current: currentOrNone(setup, "backupTo"),
     usual: setup.prompter.isInteractive ? "/var/backups/mailstead" : "none",
     isOptional: true,
     check: checkBackupFolder,

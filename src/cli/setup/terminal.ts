@@ -7,6 +7,10 @@ export class SetupStopped extends Error {}
 
 const LONGEST_LINE = 10_000;
 
+type StdinReader = ReturnType<typeof newReader>;
+
+const newReader = ({ stdin }: Io) => stdin.stream().getReader();
+
 export type Prompter = ReturnType<typeof createPrompter>;
 
 /** `isInteractive` is false without a terminal: then nothing is asked. */
@@ -16,13 +20,13 @@ export function createPrompter(io: Io, { isInteractive }: { isInteractive: boole
   });
   // It is awaited only while a question or a pause is open.
   stopped.catch(() => {});
-  let chunks: AsyncIterator<Uint8Array> | null = null;
+  let reader: StdinReader | null = null;
   const decoder = new TextDecoder();
   let buffered = "";
 
   /** The next line without its end. Throws SetupStopped at the end of the input. */
   async function readLine(): Promise<string> {
-    const reading = (chunks ??= io.stdin.stream()[Symbol.asyncIterator]());
+    const reading = (reader ??= newReader(io));
     for (;;) {
       const end = buffered.indexOf("\n");
       if (end !== -1) {
@@ -31,8 +35,8 @@ export function createPrompter(io: Io, { isInteractive }: { isInteractive: boole
         return line.replace(/\r$/, "");
       }
       if (buffered.length > LONGEST_LINE) throw new SetupStopped();
-      const chunk = await Promise.race([reading.next(), stopped]);
-      if (chunk.done === true) throw new SetupStopped();
+      const chunk = await Promise.race([reading.read(), stopped]);
+      if (chunk.done) throw new SetupStopped();
       buffered += decoder.decode(chunk.value, { stream: true });
     }
   }
@@ -55,9 +59,10 @@ export function createPrompter(io: Io, { isInteractive }: { isInteractive: boole
 
     /** Asks for a line that is not shown while it is typed. It may be empty. */
     async askHidden(question: string): Promise<string> {
-      await io.stdout.write(`${question}: `);
+      // First, because the answer may be typed as soon as the question is shown.
       io.stdin.showTyping(false);
       try {
+        await io.stdout.write(`${question}: `);
         return await readLine();
       } finally {
         io.stdin.showTyping(true);
@@ -77,7 +82,7 @@ export function createPrompter(io: Io, { isInteractive }: { isInteractive: boole
 
     /** Releases standard input, so that the process can end. */
     async close(): Promise<void> {
-      await chunks?.return?.();
+      await reader?.cancel();
     },
   };
 }
