@@ -88,7 +88,7 @@ describe("the wait for DNS records", () => {
     const said: string[] = [];
     const pauses: number[] = [];
     let checks = 0;
-    let isDone = false;
+    const state = { isDone: false };
     const context = { clock, prompter, say: (text: string) => void said.push(text) };
     const watching = watchRecords(
       context,
@@ -97,10 +97,10 @@ describe("the wait for DNS records", () => {
         lines: states[Math.min(checks++, states.length - 1)] ?? [],
       }),
       { mayWait },
-    ).finally(() => (isDone = true));
-    while (!isDone) {
-      await waitUntil(() => isDone || clock.untilNextTimer() < Infinity);
-      if (isDone) break;
+    ).finally(() => (state.isDone = true));
+    while (!state.isDone) {
+      await waitUntil(() => state.isDone || clock.untilNextTimer() < Infinity);
+      if (state.isDone) break;
       pauses.push(clock.untilNextTimer() / 1000);
       clock.advance(clock.untilNextTimer());
     }
