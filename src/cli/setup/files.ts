@@ -77,7 +77,7 @@ export function describeChange(
 
 /** Values with a password, a key or an address that is a secret itself. */
 const SECRET_VARIABLE =
-  /^(MAILSTEAD_(?:\w*(?:SECRET|PASSWORD|RELAY_URL|AUTH|EAB)|ALERT_\w+|HEARTBEAT_URL))=.*/;
+  /^(MAILSTEAD_(?:\w*(?:SECRET\w*|PASSWORD|RELAY_URL|AUTH|EAB)|ALERT_\w+|HEARTBEAT_URL))=.*/;
 
 const marked = (isAdded: boolean) => (line: string) =>
   `         ${isAdded ? "+" : "-"} ${line.replace(SECRET_VARIABLE, "$1=(not shown)")}`;
