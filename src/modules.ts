@@ -9,6 +9,7 @@ import { alertModule } from "./modules/alerts/alerts.ts";
 import { accountModule } from "./modules/accounts/accounts.ts";
 import { admissionOf } from "./modules/admission.ts";
 import { backupModule } from "./modules/backups.ts";
+import { eventExportModule } from "./modules/event-export/event-export.ts";
 import { bounceNoun } from "./modules/bounces/bounces.ts";
 import { campaignModule } from "./modules/campaigns/campaigns.ts";
 import { contactModule } from "./modules/contacts/contacts.ts";
@@ -99,6 +100,7 @@ function createModules(app: App): readonly Module[] {
     moduleOf(app, reportMailboxNoun),
     moduleOf(app, retentionNoun),
     backupModule(app),
+    eventExportModule(app),
     updateModule(app),
     alertModule(app, { certificate: () => serverCertificate(app).state() }),
     segmentModule(app),

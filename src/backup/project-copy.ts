@@ -5,6 +5,7 @@
  */
 
 import type { Database } from "bun:sqlite";
+import { EXPORT_READER } from "../db/schema/readers.ts";
 import { sha256 } from "../lib/crypto.ts";
 import { type ProjectTable, projectTables } from "./project-tables.ts";
 
@@ -108,16 +109,16 @@ function copyUsage(sqlite: Database, { sourceSeq, seq }: { sourceSeq: number; se
 
 /**
  * Readers go on with the first copied event that they had not read. All events that were here before
- * have been read (project-import.ts makes sure). A reader that was not there begins after the copied events.
+ * have been read (project-import.ts makes sure). The export of events writes the copied ones as well. A reader that was not there begins after the copied events.
  */
 function moveReaders(sqlite: Database, offset: number): void {
   sqlite.run(
     `INSERT INTO main.readers (name, seq)
      SELECT name, min(seq + ?1, coalesce((SELECT max(seq) FROM main.events), 0)) FROM ${SOURCE}.readers
-     WHERE true
+     WHERE name <> '${EXPORT_READER}'
      ON CONFLICT (name) DO UPDATE SET seq = max(seq, excluded.seq)`,
     [offset],
   );
   sqlite.run(`UPDATE main.readers SET seq = coalesce((SELECT max(seq) FROM main.events), 0)
-              WHERE name NOT IN (SELECT name FROM ${SOURCE}.readers)`);
+              WHERE name <> '${EXPORT_READER}' AND name NOT IN (SELECT name FROM ${SOURCE}.readers)`);
 }

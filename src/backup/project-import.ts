@@ -17,6 +17,7 @@ import {
 import { migrate } from "../db/migrate.ts";
 import type { Db } from "../db/open.ts";
 import { openStoredDatabase } from "../db/open-stored.ts";
+import { EXPORT_READER } from "../db/schema/readers.ts";
 import { deriveKey, seal, unseal } from "../lib/crypto.ts";
 import { extractBackup, type FoundBackup } from "./extract.ts";
 import { type CopiedProject, copyProject, SOURCE } from "./project-copy.ts";
@@ -122,7 +123,7 @@ function requireReadEvents(sqlite: Database): void {
   const waiting = sqlite
     .query<{ name: string; events: number }, []>(
       `SELECT name, (SELECT count(*) FROM main.events WHERE events.seq > readers.seq) AS events
-       FROM main.readers WHERE events > 0`,
+       FROM main.readers WHERE name <> '${EXPORT_READER}' AND events > 0`,
     )
     .all();
   const [first] = waiting;

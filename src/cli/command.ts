@@ -85,11 +85,12 @@ export function settingSources(
     given,
     withStored(stored) {
       const config = buildConfig(given, { defaults, names, stored });
-      const { data, backupTo, smtpTlsCert, smtpTlsKey } = config;
+      const { data, backupTo, eventsTo, smtpTlsCert, smtpTlsKey } = config;
       return {
         ...config,
         data: data === TEMPORARY_DATA ? data : path(data),
         backupTo: backupTo === null || isS3(backupTo) ? backupTo : path(backupTo),
+        eventsTo: eventsTo === null || isS3(eventsTo) ? eventsTo : path(eventsTo),
         smtpTlsCert: smtpTlsCert === null ? null : path(smtpTlsCert),
         smtpTlsKey: smtpTlsKey === null ? null : path(smtpTlsKey),
       };

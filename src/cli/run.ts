@@ -31,6 +31,7 @@ import { type Command, parseArguments, UsageError } from "./command.ts";
 import { dev } from "./dev.ts";
 import { doctor } from "./doctor.ts";
 import { domainAdd, domainList, domainRecords, domainRemove, domainVerify } from "./domain.ts";
+import { eventsExport } from "./events.ts";
 import { type CommandGroup, commandHelp, overview } from "./help.ts";
 import { importCommand } from "./import.ts";
 import { inboxExport, inboxImport } from "./inbox.ts";
@@ -98,6 +99,7 @@ const GROUPS: readonly CommandGroup[] = [
       queueList,
       queueHoldCommand,
       queueRelease,
+      eventsExport,
       migrateCommand,
       upgradeCommand,
       version,

@@ -77,7 +77,10 @@ export const SETTING_SUBJECTS: readonly (readonly [
       "quotaWebhookCalls",
     ],
   ],
-  ["What is kept, and for how long", ["retainBodies", "retainRaw", "retainEvents", "durability"]],
+  [
+    "What is kept, and for how long",
+    ["retainBodies", "retainRaw", "retainEvents", "eventsTo", "durability"],
+  ],
   [
     "Backups and updates",
     [

@@ -347,6 +347,11 @@ const TABLE = {
     shownDefault: "none",
     help: "Make an encrypted and verified backup in this folder or bucket every day",
   }),
+  eventsTo: setting("events-to", kinds.optional(kinds.backupTarget), {
+    fallback: () => null,
+    shownDefault: "none",
+    help: "Write all events to this folder or bucket every hour, for a data warehouse",
+  }),
   backupAt: setting("backup-at", kinds.timeOfDay, {
     fallback: () => ({ hour: 3, minute: 17 }),
     shownDefault: "03:17",

@@ -56,6 +56,11 @@ export function createReader({ db, name }: { db: Pick<Db, "sqlite">; name: strin
   };
 }
 
+/** Runs inside a change. Forgets a reader that is not used any more, which would keep all newer events. */
+export function forgetReader({ sqlite }: Pick<Db, "sqlite">, name: string): void {
+  sqlite.run("DELETE FROM readers WHERE name = ?", [name]);
+}
+
 /**
  * Returns a function that finds the smallest position of all readers; later events are still
  * needed. Infinity if there are no readers.

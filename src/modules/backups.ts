@@ -294,7 +294,7 @@ function startChild(config: Config, place: { folder: string; secret: string }): 
 }
 
 /** The words that start this program. */
-function programWords(): string[] {
+export function programWords(): string[] {
   const isExecutable = import.meta.url.includes("/$bunfs/") || import.meta.url.includes("/~BUN/");
   return isExecutable
     ? [process.execPath]

@@ -22,6 +22,7 @@ const CREATES_THE_CLOCK = [
   "cli/check.ts",
   "cli/doctor.ts",
   "cli/encrypted-backup.ts",
+  "cli/events.ts",
   "cli/project-move.ts",
   "doctor/sntp.ts",
   "cli/domain.ts",

@@ -86,6 +86,14 @@ const table: Row[] = [
     "false",
     false,
   ],
+  [
+    "eventsTo",
+    "events-to",
+    "MAILSTEAD_EVENTS_TO",
+    null,
+    "s3://bucket/events",
+    "s3://bucket/events",
+  ],
   ["backupTo", "backup-to", "MAILSTEAD_BACKUP_TO", null, "/backup", "/backup"],
   [
     "backupAt",

@@ -5,3 +5,6 @@ export const readers = sqliteTable("readers", {
   name: text("name").primaryKey(),
   seq: integer("seq").notNull(),
 });
+
+/** The reader that writes events to files for a data warehouse (modules/event-export). */
+export const EXPORT_READER = "export";
