@@ -12,7 +12,7 @@ import { PLATFORM, VERSION } from "../lib/version.ts";
 import { BACKUP_SETTINGS, backupVariables } from "../modules/backups.ts";
 import type { BackupBefore } from "../upgrade/copies.ts";
 import { installedExecutable, instructionsFor } from "../upgrade/installed.ts";
-import { withoutSettings } from "../upgrade/programs.ts";
+import { asOwner, withoutSettings } from "../upgrade/programs.ts";
 import { UpgradeError } from "../upgrade/refusal.ts";
 import { builtInReleaseKey, changesUrl, publishedRelease } from "../upgrade/release.ts";
 import { commandService, findUnit, type Service, type ServiceProcess } from "../upgrade/service.ts";
@@ -142,8 +142,7 @@ function optionsOf(input: Input, known: Known): UpgradeOptions {
   const { io, flags, isJson } = input;
   const { config, ...rest } = known;
   const database = findDatabase(config.data);
-  const { uid, gid } = statSync(config.data);
-  const secret = config.secret === null ? {} : { MAILSTEAD_SECRET: config.secret };
+  const programs = programsOf(input, config);
   const wanted = flags["version"] ?? null;
   if (wanted !== null && !isVersion(wanted)) {
     throw new UsageError(`--version: expected a version such as 1.2.3, got "${wanted}"`);
@@ -159,8 +158,8 @@ function optionsOf(input: Input, known: Known): UpgradeOptions {
     wanted,
     isForced: flags["force"] !== undefined,
     data: config.data,
-    programs: { env: { ...withoutSettings(io.env), ...secret }, owner: { uid, gid } },
-    backup: backupOf(config, database),
+    programs,
+    backup: asOwner(programs, () => backupOf(config, database)),
     readyUrl: `http://${address}/readyz`,
     clock: systemClock,
     tell: (line) =>
@@ -174,6 +173,18 @@ function optionsOf(input: Input, known: Known): UpgradeOptions {
         .then(() => io.stderr.line("The upgrade ends by itself, so that the server is started."));
     },
   };
+}
+
+function programsOf({ io }: Input, { data, secret }: Config): UpgradeOptions["programs"] {
+  const { uid, gid } = statSync(data);
+  if (![0, uid, undefined].includes(process.getuid?.())) {
+    throw new UpgradeError(
+      `The data folder ${data} belongs to another user.`,
+      "Run this command as root, or --check as that user.",
+    );
+  }
+  const given = secret === null ? {} : { MAILSTEAD_SECRET: secret };
+  return { env: { ...withoutSettings(io.env), ...given }, owner: { uid, gid } };
 }
 
 function placeOf({ flags, io }: Input, wanted: string | null): string {

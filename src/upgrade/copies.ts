@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { syncPath } from "../backup/files.ts";
 import { openForReading } from "../db/open-stored.ts";
 import type { Clock } from "../lib/clock.ts";
-import { type Programs, requireSuccess, runVersion } from "./programs.ts";
+import { asOwner, type Programs, requireSuccess, runVersion } from "./programs.ts";
 import { STOPPED_FOLDER } from "./rollback.ts";
 
 /**
@@ -59,16 +59,18 @@ async function plainBackup(places: Places, version: string): Promise<string> {
     "Nothing was changed. Mend them first: see docs/operations.md, “When something is wrong”.",
   );
   const complete = join(work, name);
-  rmSync(complete, { recursive: true, force: true });
-  renameSync(partial, complete);
-  syncPath(work);
-  const others = readdirSync(work).filter((each) => each.startsWith(PLAIN) && each !== name);
-  for (const each of others) rmSync(join(work, each), { recursive: true, force: true });
+  asOwner(programs, () => {
+    rmSync(complete, { recursive: true, force: true });
+    renameSync(partial, complete);
+    syncPath(work);
+    const others = readdirSync(work).filter((each) => each.startsWith(PLAIN) && each !== name);
+    for (const each of others) rmSync(join(work, each), { recursive: true, force: true });
+  });
   return `A plain copy was made in ${complete} and checked. It is kept until the next upgrade.`;
 }
 
 async function copyTo({ data, executable, programs }: Places, folder: string): Promise<void> {
-  rmSync(folder, { recursive: true, force: true });
+  asOwner(programs, () => rmSync(folder, { recursive: true, force: true }));
   const ran = await runVersion(executable, ["backup", folder, "--data", data], programs);
   requireSuccess(ran, "The database could not be copied", NOTHING_CHANGED);
 }
@@ -84,7 +86,7 @@ export async function tryOnCopy(
   const trial = join(places.work, "trial");
   try {
     await copyTo(places, trial);
-    const before = appliedMigrations(trial);
+    const before = appliedMigrations(trial, places.programs);
     const run = async (command: string): Promise<void> => {
       const ran = await runVersion(next, [command, "--data", trial], places.programs);
       const message = `mailstead ${command} of version ${version} fails on a copy of the database`;
@@ -94,10 +96,12 @@ export async function tryOnCopy(
     await run("migrate");
     const migratedInMs = clock.elapsed() - startedAt;
     await run("check");
-    const migrations = appliedMigrations(trial).filter((name) => !before.includes(name));
+    const migrations = appliedMigrations(trial, places.programs).filter(
+      (name) => !before.includes(name),
+    );
     return { migrations, migratedInMs };
   } finally {
-    rmSync(trial, { recursive: true, force: true });
+    asOwner(places.programs, () => rmSync(trial, { recursive: true, force: true }));
   }
 }
 
@@ -107,14 +111,16 @@ export async function copyStopped(places: Places): Promise<void> {
 }
 
 /** The names of the migrations that a database has. */
-export function appliedMigrations(data: string): string[] {
-  const { sqlite } = openForReading(join(data, "mailstead.db"));
-  try {
-    return sqlite
-      .query<{ name: string }, []>("SELECT name FROM migrations")
-      .all()
-      .map(({ name }) => name);
-  } finally {
-    sqlite.close();
-  }
+export function appliedMigrations(data: string, programs: Programs): string[] {
+  return asOwner(programs, () => {
+    const { sqlite } = openForReading(join(data, "mailstead.db"));
+    try {
+      return sqlite
+        .query<{ name: string }, []>("SELECT name FROM migrations")
+        .all()
+        .map(({ name }) => name);
+    } finally {
+      sqlite.close();
+    }
+  });
 }

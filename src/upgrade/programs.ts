@@ -13,7 +13,7 @@ type Owner = { uid: number; gid: number };
 /** The environment of the commands: no settings of this process, but the ones that are given. */
 export type Programs = {
   env: Readonly<Record<string, string | undefined>>;
-  /** If this process is root's, the commands run as this user, so that they create no files of root. */
+  /** If this process is root's, the commands run as this user. */
   owner: Owner;
 };
 
@@ -28,6 +28,24 @@ export async function runVersion(
 ): Promise<Ran> {
   const asOwner = process.getuid?.() === ROOT && owner.uid !== ROOT ? owner : {};
   return run([executable, ...words], { env, ...asOwner });
+}
+
+/**
+ * Runs the work in the data folder as its owner, if this process is root's. So it creates no files that the
+ * server cannot use, and follows no link to a place that the owner may not change. The work is synchronous,
+ * because the user is that of the whole process.
+ */
+export function asOwner<T>({ owner }: Pick<Programs, "owner">, work: () => T): T {
+  const [user, group] = [process.geteuid?.(), process.getegid?.()];
+  if (user !== ROOT || group === undefined || owner.uid === ROOT) return work();
+  process.setegid?.(owner.gid);
+  process.seteuid?.(owner.uid);
+  try {
+    return work();
+  } finally {
+    process.seteuid?.(user);
+    process.setegid?.(group);
+  }
 }
 
 /** The same with the environment of this process, and as its user. */

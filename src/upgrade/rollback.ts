@@ -59,14 +59,12 @@ export function isRollbackUnfinished(data: string): boolean {
   return existsSync(requestOf(data));
 }
 
-/** Asks the next start to go back. The caller has the lock of the data folder. Returns the file. */
-export function requestRollback(data: string, version: string, now: number): string {
+/** Asks the next start to go back. The caller has the lock of the data folder. */
+export function requestRollback(data: string, version: string, now: number): void {
   const aside = `newer-${version}-${isoTime(now).replaceAll(/[-:]|\.\d+/g, "")}`;
   const request: Static<typeof Request> = { version, aside };
   rmSync(join(folderOf(data), RESULT), { force: true });
-  const file = requestOf(data);
-  writeDurably(file, request);
-  return file;
+  writeDurably(requestOf(data), request);
 }
 
 /** What the start that went back has found out; null if none did. */

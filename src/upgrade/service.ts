@@ -5,7 +5,6 @@
  */
 
 import { readFileSync, readlinkSync, realpathSync } from "node:fs";
-import { tryLockDataFolder } from "../db/folder.ts";
 import type { Clock } from "../lib/clock.ts";
 import { runSystem } from "./programs.ts";
 import { UpgradeError } from "./refusal.ts";
@@ -105,32 +104,25 @@ async function requireRun(words: readonly string[], env: Env): Promise<void> {
   throw new UpgradeError(`The command ${words.join(" ")} failed (exit code ${code}): ${said}`);
 }
 
-/** Whether a server, or another process that must be alone, uses the data folder. */
-export function isServed(dataPath: string): boolean {
-  const unlock = tryLockDataFolder(dataPath);
-  unlock?.();
-  return unlock === null;
-}
-
 /**
  * Stops the server and resolves when this process has the lock of its data folder; null if the server
  * goes on. A command that fails because the server has ended already is no failure.
  */
 export async function stopAndLock(
   service: Service,
-  dataPath: string,
+  tryLock: () => (() => void) | null,
   clock: Clock,
 ): Promise<(() => void) | null> {
   try {
     await service.stop();
   } catch (error) {
-    const unlock = tryLockDataFolder(dataPath);
+    const unlock = tryLock();
     if (unlock === null) throw error;
     return unlock;
   }
   const deadline = clock.elapsed() + STOP_LIMIT_MS;
   for (;;) {
-    const unlock = tryLockDataFolder(dataPath);
+    const unlock = tryLock();
     if (unlock !== null || clock.elapsed() > deadline) return unlock;
     await pause(clock);
   }

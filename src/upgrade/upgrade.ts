@@ -14,7 +14,16 @@
  *    From step 5 on, an interruption leaves an installation that starts, with the old or the new version.
  */
 
-import { chownSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { syncPath } from "../backup/files.ts";
 import { freeBytes, tryLockDataFolder } from "../db/folder.ts";
@@ -29,7 +38,7 @@ import {
   tryOnCopy,
 } from "./copies.ts";
 import { downloadExecutable, type OnProgress } from "./download.ts";
-import { type Programs, requireSuccess, runVersion } from "./programs.ts";
+import { asOwner, type Programs, requireSuccess, runVersion } from "./programs.ts";
 import { UpgradeError } from "./refusal.ts";
 import { readRelease, type SignedRelease } from "./release.ts";
 import {
@@ -40,7 +49,7 @@ import {
   STOPPED_FOLDER,
   UPGRADE_FOLDER,
 } from "./rollback.ts";
-import { awaitReady, isServed, type Service, stopAndLock } from "./service.ts";
+import { awaitReady, type Service, stopAndLock } from "./service.ts";
 import { readerOf, type ReleaseSource } from "./source.ts";
 
 export type UpgradeOptions = {
@@ -93,10 +102,10 @@ export async function upgrade(options: UpgradeOptions): Promise<Upgraded> {
   tell(`Version ${version} is offered, signed by the key of releases; ${installed} is installed.`);
   if (!isWanted(options, version)) return { kind: "current", version };
   if (!isTrial) requireService(options);
-  const unlock = lockWork(options);
+  const unlock = asOwner(options.programs, () => lockWork(data));
   try {
     requireSpace(data);
-    const next = isTrial ? join(workOf(data), "mailstead.new") : `${options.executable}.new`;
+    const next = `${isTrial ? trialFile(options) : options.executable}.new`;
     try {
       await bring(options, release, next);
       const trial = await prepare(options, version, next);
@@ -111,6 +120,11 @@ export async function upgrade(options: UpgradeOptions): Promise<Upgraded> {
   } finally {
     unlock();
   }
+}
+
+/** Root does not write into a folder of another user. That user may write there only. */
+function trialFile({ data, executable }: UpgradeOptions): string {
+  return process.getuid?.() === 0 ? executable : join(workOf(data), "mailstead");
 }
 
 /** False if this version is installed already. Throws UpgradeError if it is not the wanted one. */
@@ -132,10 +146,10 @@ function isWanted(
   );
 }
 
-function requireService({ service, data }: UpgradeOptions): void {
-  if (service !== null || !isServed(data)) return;
+function requireService(options: UpgradeOptions): void {
+  if (options.service !== null || !isServed(options)) return;
   throw new UpgradeError(
-    `A server uses ${data}, and how it is stopped and started is not known.`,
+    `A server uses ${options.data}, and how it is stopped and started is not known.`,
     "Name both with --stop-command and --start-command, or its systemd unit with --unit. Or stop the " +
       "server, run this command, and start the server.",
   );
@@ -143,14 +157,23 @@ function requireService({ service, data }: UpgradeOptions): void {
 
 const workOf = (data: string): string => join(data, UPGRADE_FOLDER);
 
+/** Whether a server, or another process that must be alone, uses the data folder. */
+function isServed(options: UpgradeOptions): boolean {
+  const unlock = lockData(options);
+  unlock?.();
+  return unlock === null;
+}
+
+function lockData({ data, programs }: UpgradeOptions): (() => void) | null {
+  return asOwner(programs, () => tryLockDataFolder(data));
+}
+
 /** Prevents two upgrades at once, and removes what an interrupted one has left. */
-function lockWork({ data, programs }: UpgradeOptions): () => void {
+function lockWork(data: string): () => void {
   const work = workOf(data);
   mkdirSync(work, { recursive: true, mode: 0o700 });
-  giveToOwner(work, programs);
   const unlock = tryLockDataFolder(work);
   if (unlock === null) throw new UpgradeError("Another upgrade of this installation runs.");
-  giveToOwner(join(work, "lock"), programs);
   if (isRollbackUnfinished(data)) {
     unlock();
     throw new UpgradeError(
@@ -162,11 +185,6 @@ function lockWork({ data, programs }: UpgradeOptions): () => void {
     rmSync(join(work, name), { recursive: true, force: true });
   }
   return unlock;
-}
-
-/** Files that root creates in the data folder belong to the user of the server. */
-function giveToOwner(path: string, { owner }: Programs): void {
-  if (process.getuid?.() === 0 && existsSync(path)) chownSync(path, owner.uid, owner.gid);
 }
 
 function requireSpace(data: string): void {
@@ -200,10 +218,8 @@ async function bring(options: UpgradeOptions, release: SignedRelease, next: stri
 }
 
 function requireWritable(folder: string): void {
-  const probe = join(folder, `.mailstead-upgrade-${process.pid}`);
   try {
-    mkdirSync(probe);
-    rmSync(probe, { recursive: true });
+    accessSync(folder, constants.W_OK);
   } catch (error) {
     throw new UpgradeError(
       `The folder ${folder} of the executable cannot be written.`,
@@ -235,14 +251,14 @@ async function install(
   trial: CopyTrial & { next: string },
 ): Promise<boolean> {
   const { service, data, tell } = options;
-  if (service === null || !isServed(data)) {
-    const unlock = tryLockDataFolder(data);
+  if (service === null || !isServed(options)) {
+    const unlock = lockData(options);
     if (unlock === null) throw stillServed(data);
     swapIn(options.executable, trial.next);
     unlock();
     return false;
   }
-  const before = appliedMigrations(data);
+  const before = appliedMigrations(data, options.programs);
   const limitMs = READY_LIMIT_MS + MIGRATION_FACTOR * trial.migratedInMs;
   options.onSwitch();
   tell(`Now: ${service.stopText}`);
@@ -252,7 +268,8 @@ async function install(
   const reason = await startReady(options, service, limitMs);
   const downMs = options.clock.elapsed() - stoppedAt;
   if (reason === null) {
-    rmSync(join(workOf(data), STOPPED_FOLDER), { recursive: true, force: true });
+    const stopped = join(workOf(data), STOPPED_FOLDER);
+    asOwner(options.programs, () => rmSync(stopped, { recursive: true, force: true }));
     tell(`Version ${version} is ready. The server was away for ${(downMs / 1_000).toFixed(1)} s.`);
     return true;
   }
@@ -271,7 +288,7 @@ async function replaceStopped(
   const { data, executable, programs, clock } = options;
   let unlock: (() => void) | null = null;
   try {
-    unlock = await stopAndLock(service, data, clock);
+    unlock = await stopAndLock(service, () => lockData(options), clock);
     if (unlock === null) throw stillServed(data);
     if (migrations.length > 0) {
       await copyStopped({ data, work: workOf(data), executable, programs });
@@ -333,7 +350,7 @@ async function goBack(
   failed: { version: string; before: readonly string[]; limitMs: number; reason: string },
 ): Promise<UpgradeError> {
   const { data, executable, programs, clock, version: installed } = options;
-  const unlock = await stopAndLock(service, data, clock);
+  const unlock = await stopAndLock(service, () => lockData(options), clock);
   if (unlock === null) {
     return new UpgradeError(
       `Version ${failed.version} did not become ready, and it did not stop either.`,
@@ -342,8 +359,10 @@ async function goBack(
   }
   let isMigrated: boolean;
   try {
-    isMigrated = hasMigrated(data, failed.before);
-    if (isMigrated) giveToOwner(requestRollback(data, failed.version, clock.now()), programs);
+    isMigrated = hasMigrated(options, failed.before);
+    if (isMigrated) {
+      asOwner(programs, () => requestRollback(data, failed.version, clock.now()));
+    }
     renameSync(oldName(executable), executable);
     syncPath(dirname(executable));
   } finally {
@@ -366,10 +385,10 @@ async function goBack(
 }
 
 /** A database that the new version has damaged must be put back as well. Without the copy nothing was migrated. */
-function hasMigrated(data: string, before: readonly string[]): boolean {
+function hasMigrated({ data, programs }: UpgradeOptions, before: readonly string[]): boolean {
   if (!existsSync(join(workOf(data), STOPPED_FOLDER))) return false;
   try {
-    return appliedMigrations(data).length !== before.length;
+    return appliedMigrations(data, programs).length !== before.length;
   } catch {
     return true;
   }
