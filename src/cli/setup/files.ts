@@ -21,6 +21,8 @@ import {
 import { dirname } from "node:path";
 import { digestFile, syncPath } from "../../backup/files.ts";
 import { isoTime } from "../../lib/clock.ts";
+import { ENVIRONMENT_FILE } from "./context.ts";
+import { formatEnvironmentValue, readEnvironment } from "./environment-file.ts";
 import type { Machine, ServiceUser } from "./machine.ts";
 
 export type WantedFile = {
@@ -63,7 +65,8 @@ export function describeChange(
   { isWhole }: { isWhole: boolean },
 ): string[] {
   const title = `${kind.padEnd(8)} ${path}`;
-  const [old, next] = [linesOf(before ?? ""), linesOf(content ?? "")];
+  const read = path === ENVIRONMENT_FILE ? variablesIn : linesOf;
+  const [old, next] = [read(before ?? ""), read(content ?? "")];
   const isLong = kind === "new" && next.length > MAX_LINES_OF_NEW;
   if (isSecret || (isLong && !isWhole)) return [title];
   if (kind !== "changed")
@@ -81,6 +84,13 @@ const SECRET_VARIABLE =
 
 const marked = (isAdded: boolean) => (line: string) =>
   `         ${isAdded ? "+" : "-"} ${line.replace(SECRET_VARIABLE, "$1=(not shown)")}`;
+
+/** One line for each variable, also if its value has several. */
+function variablesIn(text: string): string[] {
+  return Object.entries(readEnvironment(text)).map(
+    ([name, value]) => `${name}=${formatEnvironmentValue(value).replaceAll("\n", "\\n")}`,
+  );
+}
 
 function linesOf(text: string): string[] {
   return text.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("#"));
