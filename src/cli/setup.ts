@@ -65,7 +65,7 @@ import {
   startService,
 } from "./setup/service.ts";
 import { createPrompter, SetupStopped } from "./setup/terminal.ts";
-import { DATA_FOLDER, serviceExecutable } from "./setup/unit.ts";
+import { DATA_FOLDER, packagedUnit, serviceExecutable } from "./setup/unit.ts";
 
 /** The data folder, the secret and the password of the owner have places of their own on a server. */
 const SETUP_SETTINGS: readonly SettingName[] = SERVER_SETTINGS.filter(
@@ -220,11 +220,17 @@ async function plan(context: SetupContext, answers: Answers): Promise<Planned> {
   await requireFreePorts(context, wanted);
   await reportFirewall(context, wanted);
   const changes = findChanges(machine, wantedFiles(context, { environment, relayUrl, config }));
-  const from = machine.executable;
-  const to = machine.path(serviceExecutable(machine));
-  const install = from === null || (await isInstalled(from, to)) ? null : { from, to };
+  const install = await findInstallation(machine);
   const isChanged = changes.length > 0 || install !== null || isUnfinished(context);
   return { config, environment, changes, install, isChanged };
+}
+
+/** A package installs its executable itself. */
+async function findInstallation(machine: Machine): Promise<Planned["install"]> {
+  const from = machine.executable;
+  const to = machine.path(serviceExecutable(machine));
+  if (from === null || packagedUnit(machine) !== null) return null;
+  return (await isInstalled(from, to)) ? null : { from, to };
 }
 
 function describePlan({ changes, install }: Planned, isWhole: boolean): string[] {

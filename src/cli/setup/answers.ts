@@ -76,7 +76,8 @@ export function currentSetting({ current }: SetupContext, name: SettingName): st
 
 /** The same for a setting that may be absent: after an earlier setup, none is an answer as well. */
 export function currentOrNone(setup: SetupContext, name: SettingName): string | null {
-  return currentSetting(setup, name) ?? (setup.current.environment === "" ? null : "none");
+  const hasEarlier = currentSetting(setup, "transport") !== null;
+  return currentSetting(setup, name) ?? (hasEarlier ? "none" : null);
 }
 
 /** A name with a dot, in which receivers and browsers find this server. */

@@ -26,6 +26,7 @@ import { startDnsServer, type TestDns, type TestRecords } from "../../support/dn
 import { listAt, stringAt, valueAt } from "../../support/json.ts";
 import { startScript } from "../../support/smtp-script.ts";
 import { type Sink, startSink } from "../../support/smtp-sink.ts";
+import { makeCertificate } from "../../support/tls.ts";
 
 const RECIPIENT: Record<string, TestRecords> = {
   "friends.example": { MX: ["10 mx.friends.example"] },
@@ -324,16 +325,32 @@ describe("with systemd", () => {
     const packaged = "usr/lib/systemd/system/mailstead.service";
     mkdirSync(join(root, "usr/lib/systemd/system"), { recursive: true });
     writeFileSync(join(root, packaged), "[Service]\nExecStart=/usr/bin/mailstead serve\n");
-    mkdirSync(join(root, "usr/bin"), { recursive: true });
-    writeFileSync(join(root, "usr/bin/mailstead"), "the program");
+    mkdirSync(join(root, "etc/mailstead"), { recursive: true });
+    writeFileSync(join(root, "etc/mailstead/environment"), "# MAILSTEAD_TRANSPORT=relay\n");
     const { code, text } = await runOn(withSystemd(), [...flags(), "--no-start"]);
     expect(code).toBe(0);
     expect(text).toContain("systemctl enable --now mailstead");
     expect(programs.filter((line) => line.startsWith("systemctl"))).toEqual([]);
     expect(existsSync(join(root, "etc/systemd"))).toBe(false);
     expect(existsSync(join(root, "usr/local/bin/mailstead"))).toBe(false);
-    expect(environment()).toContain("MAILSTEAD_TRANSPORT=direct\n");
+    expect(environment()).toStartWith("# MAILSTEAD_TRANSPORT=relay\nMAILSTEAD_HOSTNAME=");
   });
+});
+
+test("a certificate that does not fit, or that the server could not read, changes nothing", async () => {
+  const pair = makeCertificate(["mail.shop.example"]);
+  const other = makeCertificate(["mail.shop.example"]);
+  const files = { "tls-cert": join(parent, "cert.pem"), "tls-key": join(parent, "key.pem") };
+  writeFileSync(files["tls-cert"], pair.cert);
+  writeFileSync(files["tls-key"], other.key);
+  const words = flags({ tls: "files", ...files });
+  expect(runOn(machineOf(), words)).rejects.toThrow("is not that of the certificate");
+  await runOn(machineOf(), words).catch(() => {});
+  writeFileSync(files["tls-key"], pair.key);
+  const machine = machineOf({ canServiceRead: async (file) => file !== files["tls-key"] });
+  const refused = await runOn(machine, words).catch((error: unknown) => String(error));
+  expect(refused).toContain("--tls-key: the user mailstead cannot read");
+  expect(readdirSync(root)).toEqual(["root"]);
 });
 
 test("a change keeps the lines of the user and the old file, and hides secrets", async () => {
