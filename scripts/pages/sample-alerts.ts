@@ -24,7 +24,7 @@ function sampleAlerts(): Alerts {
     severity: "warning",
     title: "The domain news.harbour-shop.example lost its DKIM record",
     finding:
-      "The record is missing or wrong in the DNS since 2027-01-30T08:00:00.000Z, so its signatures do not verify; 72 hours later the domain may not send any more (project Harbour Books).",
+      "The record is missing or wrong in the DNS since 2027-01-30 08:00 UTC, so its signatures do not verify; 72 hours later the domain may not send any more (project Harbour Books).",
     fix: "Publish its records again: the page of the domain shows them, and so does mailstead domain records.",
     raisedAt: before(5 * HOUR_MS),
     clearedAt: null,

@@ -13,12 +13,12 @@ import type { diskSpace } from "../../db/folder.ts";
 import { NO_OWNER } from "../../db/reader.ts";
 import type { ALERT_SEVERITIES } from "../../db/schema/alerts.ts";
 import { statement } from "../../db/statement.ts";
-import { isoTime } from "../../lib/clock.ts";
 import { firstTransactionalDueAt } from "../../outbox/held-mails.ts";
 import { queueHold } from "../../outbox/queue-hold.ts";
 import { transportOf } from "../../outbox/transports/create-transport.ts";
 import { readKnownUpdate, UPGRADE_COMMAND } from "../updates.ts";
 import { diskFullInMs } from "./disk.ts";
+import { bytesText, utcText } from "./figures.ts";
 
 export type Severity = (typeof ALERT_SEVERITIES)[number];
 
@@ -125,7 +125,7 @@ export const CONDITIONS: readonly AlertCondition[] = [
     read(app) {
       const since = queueHold(app).since();
       if (since === null) return [];
-      return one(`It is held since ${isoTime(since)}, so no mail and no webhook leaves.`);
+      return one(`It is held since ${utcText(since)}, so no mail and no webhook leaves.`);
     },
   },
   {
@@ -214,7 +214,7 @@ export const CONDITIONS: readonly AlertCondition[] = [
           status === "FAILED"
             ? "so it may not send any more"
             : "so its signatures do not verify; 72 hours later the domain may not send any more";
-        const finding = `The record is missing or wrong in the DNS since ${isoTime(since)}, ${effect} (project ${project}).`;
+        const finding = `The record is missing or wrong in the DNS since ${utcText(since)}, ${effect} (project ${project}).`;
         return { subject: id, name: domain, finding };
       }),
   },
@@ -232,7 +232,7 @@ export const CONDITIONS: readonly AlertCondition[] = [
       if (life !== null) {
         const lastMs = (life.to - life.from) * CERTIFICATE_LIFE_SHARE;
         const warningMs = Math.min(lastMs, LONGEST_CERTIFICATE_WARNING_MS);
-        if (life.to - now < warningMs) return one(`It ends on ${isoTime(life.to)}.${refused}`);
+        if (life.to - now < warningMs) return one(`It ends on ${utcText(life.to)}.${refused}`);
       }
       if (failure === null || failure.count < CERTIFICATE_FAILURES) return [];
       return one(`The last ${failure.count} tries failed.${refused}`);
@@ -259,7 +259,7 @@ export const CONDITIONS: readonly AlertCondition[] = [
       if (space === null) return [];
       const share = space.freeBytes / space.totalBytes;
       if (share >= (isOpen("") ? FREE_SPACE.over : FREE_SPACE.share)) return [];
-      return one(`${gigabytes(space.freeBytes)} are free, ${percent(share)} of the disk.`);
+      return one(`${bytesText(space.freeBytes)} are free, ${percent(share)} of the disk.`);
     },
   },
   {
@@ -288,7 +288,7 @@ export const CONDITIONS: readonly AlertCondition[] = [
         .map(({ id, url, project, since, disabledReason }) => {
           const state =
             disabledReason === null
-              ? `No call has succeeded since ${isoTime(since)}`
+              ? `No call has succeeded since ${utcText(since)}`
               : "It was disabled because its calls failed";
           // The path of a URL may have a secret.
           const name = new URL(url).host;
@@ -382,7 +382,7 @@ function readBackup(app: App, { startedAt }: AlertSources): Found[] {
   const runsForMs = app.clock.elapsed() - startedAt;
   if (newestAt === null) return runsForMs > MAX_BACKUP_AGE_MS ? one("There is none yet.") : [];
   const isOld = app.clock.now() - newestAt > MAX_BACKUP_AGE_MS;
-  return isOld ? one(`The newest one is of ${isoTime(newestAt)}.`) : [];
+  return isOld ? one(`The newest one is of ${utcText(newestAt)}.`) : [];
 }
 
 /** A length of time such as `12 minutes` or `3 hours`. */
@@ -393,5 +393,3 @@ function lengthOf(ms: number): string {
 }
 
 const percent = (share: number): string => `${(share * 100).toFixed(share < 0.01 ? 2 : 1)} %`;
-
-const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;

@@ -10,7 +10,8 @@ import type { MailText } from "../accounts/mail-texts.ts";
 import { openAlerts } from "./alert-rows.ts";
 import { lostDomains } from "./conditions.ts";
 import { folderGrowth } from "./disk.ts";
-import { systemPage } from "./messages.ts";
+import { bytesText, utcText } from "./figures.ts";
+import { mailHtml, systemPage } from "./messages.ts";
 
 const WEEK_MS = 7 * 24 * 60 * 60_000;
 const MAX_PROJECTS = 5;
@@ -55,7 +56,7 @@ async function readFigures(app: App, to: number): Promise<Figures> {
     ),
     backup: backupText(app),
     disk: diskText(app, from),
-    alerts: openAlerts(app).map(({ title, raisedAt }) => `${title}, since ${isoTime(raisedAt)}`),
+    alerts: openAlerts(app).map(({ title, raisedAt }) => `${title}, since ${utcText(raisedAt)}`),
   };
 }
 
@@ -89,8 +90,8 @@ function totalOf(projects: readonly Counts[]): Counts {
 
 function backupText({ config, db }: App): string {
   const { last, failure } = backupState(db);
-  if (failure !== null) return `The latest one failed on ${isoTime(failure.at)}: ${failure.error}`;
-  if (last !== null) return `The last one is of ${isoTime(last.createdAt)}, and was verified.`;
+  if (failure !== null) return `The latest one failed on ${utcText(failure.at)}: ${failure.error}`;
+  if (last !== null) return `The last one is of ${utcText(last.createdAt)}, and was verified.`;
   return config.backupTo === null
     ? "This server makes none by itself (--backup-to)."
     : "There is none yet.";
@@ -101,11 +102,10 @@ function diskText(app: App, since: number): string {
   if (free === null) return "The database is in memory.";
   const growth = folderGrowth(app, since) ?? 0;
   const change = growth < 0 ? "shrank" : "grew";
-  return `${megabytes(free)} are free. The data ${change} by ${megabytes(Math.abs(growth))} in the week.`;
+  return `${bytesText(free)} are free. The data ${change} by ${bytesText(Math.abs(growth))} in the week.`;
 }
 
 const number = new Intl.NumberFormat("en");
-const megabytes = (bytes: number): string => `${number.format(Math.round(bytes / 1e6))} MB`;
 const percent = (part: number, whole: number): string =>
   whole === 0 ? "–" : `${((part / whole) * 100).toFixed(2)} %`;
 
@@ -159,7 +159,7 @@ function digestHtml(parts: {
   const heads = ["", "This week", "Week before"].map(
     (head) => `<th align="left" style="padding:4px 16px 4px 0">${head}</th>`,
   );
-  return [
+  return mailHtml([
     `<h1 style="font-size:18px">${escape(title)}</h1>`,
     `<table cellspacing="0"><tr>${heads.join("")}</tr>`,
     ...rows.map((row) => `<tr>${row.map(cell).join("")}</tr>`),
@@ -170,6 +170,5 @@ function digestHtml(parts: {
     ]),
     `<p><a href="${escape(page)}">Open the page System</a></p>`,
     `<p style="color:#666">${escape(end)}</p>`,
-    "",
-  ].join("\n");
+  ]);
 }

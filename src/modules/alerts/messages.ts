@@ -4,6 +4,7 @@ import { isoTime } from "../../lib/clock.ts";
 import { oneLine } from "../../lib/one-line.ts";
 import type { MailText } from "../accounts/mail-texts.ts";
 import type { Severity } from "./conditions.ts";
+import { utcText } from "./figures.ts";
 
 /** What a target is told about one alert. */
 export type AlertMessage = {
@@ -49,10 +50,19 @@ function headlineOf({ kind, title }: AlertMessage): string {
 /** The sentences below the first line. */
 function linesOf({ kind, finding, fix, raisedAt, clearedAt }: AlertMessage): string[] {
   if (kind === "CLEARED") {
-    const until = clearedAt === null ? "" : ` until ${isoTime(clearedAt)}`;
-    return [`This is over. It was so from ${isoTime(raisedAt)}${until}.`, `It was: ${finding}`];
+    const until = clearedAt === null ? "" : ` to ${utcText(clearedAt)}`;
+    return [
+      `This is over. It lasted from ${utcText(raisedAt)}${until}.`,
+      `What was found: ${finding}`,
+    ];
   }
   return [finding, `What to do: ${fix}`];
+}
+
+/** The HTML body of a mail to an operator. */
+export function mailHtml(blocks: readonly string[]): string {
+  const style = "font-family:system-ui,sans-serif;font-size:14px;line-height:1.5;max-width:640px";
+  return `<div style="${style}">\n${blocks.join("\n")}\n</div>\n`;
 }
 
 export function alertMail(message: AlertMessage, origin: AlertOrigin): MailText {
@@ -63,13 +73,12 @@ export function alertMail(message: AlertMessage, origin: AlertOrigin): MailText 
   return {
     subject: `[${origin.hostname}] ${headlineOf(message)}`,
     text: `${[headlineOf(message), ...lines, `Page System: ${page}`, end].join("\n\n")}\n`,
-    html: [
+    html: mailHtml([
       `<h1 style="font-size:18px">${Bun.escapeHTML(headlineOf(message))}</h1>`,
       ...paragraphs,
       `<p><a href="${Bun.escapeHTML(page)}">Open the page System</a></p>`,
       `<p style="color:#666">${Bun.escapeHTML(end)}</p>`,
-      "",
-    ].join("\n"),
+    ]),
   };
 }
 

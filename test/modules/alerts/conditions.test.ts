@@ -134,7 +134,7 @@ const CASES: readonly Case[] = [
     ease: () => run("UPDATE domains SET status = 'FAILED'"),
     end: () => run("UPDATE domains SET failing_since = NULL, status = 'VERIFIED'"),
     cleared: 1,
-    finding: "missing or wrong in the DNS since 2026-03-02T10:00:00.000Z",
+    finding: "missing or wrong in the DNS since 2026-03-02 10:00 UTC",
   },
   {
     name: "certificate",
@@ -149,7 +149,7 @@ const CASES: readonly Case[] = [
       a.world.certificate = { life: { from: to - 90 * DAY_MS, to }, failure: null };
     },
     cleared: 1,
-    finding: "It ends on 2026-03-16T10:00:00.000Z.",
+    finding: "It ends on 2026-03-16 10:00 UTC.",
   },
   {
     name: "certificate",
@@ -181,7 +181,7 @@ const CASES: readonly Case[] = [
     raised: 1,
     end: () => recordBackup(a.t.db, backup(a.clock.now())),
     cleared: 1,
-    finding: "The newest one is of 2026-02-28T22:00:00.000Z.",
+    finding: "The newest one is of 2026-02-28 22:00 UTC.",
   },
   {
     name: "disk_low",
@@ -206,7 +206,7 @@ const CASES: readonly Case[] = [
     end: () =>
       run("UPDATE webhooks SET is_enabled = 1, disabled_reason = NULL, failing_since = NULL"),
     cleared: 1,
-    finding: "No call has succeeded since 2026-03-02T10:00:00.000Z (project acme).",
+    finding: "No call has succeeded since 2026-03-02 10:00 UTC (project acme).",
   },
   {
     name: "update_available",
