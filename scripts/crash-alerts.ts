@@ -42,11 +42,11 @@ const start = (): Promise<Server> =>
     binary: values.binary ?? null,
     data,
     args: [
-      ...["--backup-to", join(folder, "backups"), "--operator-email", "ops@operators.test"],
-      ...["--alert-relay-url", `smtp://127.0.0.1:${sink.port}?tls=none`],
-      ...["--alert-webhook", `${web.origin}/hook`, "--allow-private-addresses", "true"],
-      ...["--system-from", "Alerts <alerts@shop.test>", "--weekly-digest", "false"],
-    ],
+      ["--backup-to", join(folder, "backups"), "--operator-email", "ops@operators.test"],
+      ["--alert-relay-url", `smtp://127.0.0.1:${sink.port}?tls=none`],
+      ["--alert-webhook", `${web.origin}/hook`, "--allow-private-addresses", "true"],
+      ["--system-from", "Alerts <alerts@shop.test>", "--weekly-digest", "false"],
+    ].flat(),
   });
 
 function setBackup(isFailing: boolean): void {

@@ -8,8 +8,15 @@ import { type AlertRow, clearedAlerts, openAlerts } from "../modules/alerts/aler
 import { closeOperatorMail } from "../modules/alerts/operator-mail.ts";
 import { alertSigningSecret, alertTargets } from "../modules/alerts/targets.ts";
 import { testTargets } from "../modules/alerts/test-alert.ts";
-import { type Command, type Input, readSettings, UsageError } from "./command.ts";
-import { LINK_SETTINGS, print, type Store, STORE_SETTINGS, withStore } from "./store.ts";
+import { type Command, UsageError } from "./command.ts";
+import {
+  LINK_SETTINGS,
+  print,
+  readServerSettings,
+  type Store,
+  STORE_SETTINGS,
+  withStore,
+} from "./store.ts";
 
 const TARGET_SETTINGS = [
   "operatorEmail",
@@ -35,15 +42,18 @@ export const alertTest: Command = {
   name: "alert test",
   summary: "Send a test to each target of alerts, and print its reply",
   details:
-    "It needs the settings of the server that name the targets, as flags or variables. It works with or\n" +
-    "without a running server, and exits with 1 if a target did not take the test.",
+    "The targets are those of the dashboard, unless flags or variables name them as the server has\n" +
+    "them. It works with or without a running server, and exits with 1 if a target did not take it.",
   positionals: [],
   flags: [],
   settings: [...STORE_SETTINGS, ...LINK_SETTINGS, ...TARGET_SETTINGS],
-  run: (input) =>
-    withStore(input, async (store) => {
+  run: async (input) => {
+    const settings = await readServerSettings(input, {
+      names: [...STORE_SETTINGS, ...TARGET_SETTINGS],
+    });
+    return withStore(input, async (store) => {
       const app = createApp({
-        config: configOf(input, store),
+        config: configOf(settings, store),
         db: store.db,
         folder: store.folder.path,
         secret: store.secret,
@@ -68,14 +78,13 @@ export const alertTest: Command = {
         await closeOperatorMail(app);
         app.dns.close();
       }
-    }),
+    });
+  },
 };
 
-/** The settings of this command, with the links and the name that the server has stored. */
-function configOf(input: Input, { url, installation }: Store): Config {
-  const config = readSettings(input, { names: [...STORE_SETTINGS, ...TARGET_SETTINGS] });
-  const { hostname } = installation;
-  return { ...config, url, hostname, durability: "sqlite" };
+/** The settings with the links and the name that the server has stored. */
+function configOf(settings: Config, { url, installation }: Store): Config {
+  return { ...settings, url, hostname: installation.hostname, durability: "sqlite" };
 }
 
 export const alertList: Command = {

@@ -63,7 +63,9 @@ async function testOnce(app: App): Promise<AlertTests> {
   const state = testState(app);
   if (alertTargets(app).length === 0) {
     throw new AppError(409, "CONFLICT", "This server has no targets of alerts.", {
-      suggestion: "Start it with --operator-email, --alert-webhook, --alert-ntfy or --alert-slack.",
+      suggestion:
+        "Set one on the page Server settings, or start the server with --operator-email, " +
+        "--alert-webhook, --alert-ntfy or --alert-slack.",
     });
   }
   if (state.isRunning) throw new AppError(409, "CONFLICT", "A test is under way already.");

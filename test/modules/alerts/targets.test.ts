@@ -7,7 +7,15 @@ import { holdQueue, queueHold } from "../../../src/outbox/queue-hold.ts";
 import { addDomain, TEST_SECRET } from "../../support/app.ts";
 import { expectSoon, waitUntil } from "../../support/eventually.ts";
 import { startMailNet } from "../../support/mail-net.ts";
-import { type AlertApp, alertApp, alertTargetServers, MINUTE_MS, OPERATOR } from "./alert-app.ts";
+import { startSink } from "../../support/smtp-sink.ts";
+import {
+  type AlertApp,
+  alertApp,
+  alertTargetServers,
+  MINUTE_MS,
+  OPERATOR,
+  relayAt,
+} from "./alert-app.ts";
 
 let servers: Awaited<ReturnType<typeof alertTargetServers>>;
 let a: AlertApp;
@@ -181,17 +189,25 @@ describe("a target that", () => {
     expect(paths().filter((path) => path === "/hook")).toHaveLength(2);
   });
 
-  test("is no setting any more is not told", async () => {
+  test("is no setting any more is not told, and a new one is told of what comes", async () => {
     await raise();
-    const next = await alertApp(servers, {
-      db: a.t.db,
-      clock: a.clock,
-      config: { alertSlack: null, operatorEmail: [] },
-    });
-    next.sender.start();
-    await next.sender.idle();
-    expect([paths(), servers.sink.messages]).toEqual([["/hook", "/topic"], []]);
-    await next.close();
+    const other = await startSink();
+    a.app.config = {
+      ...a.app.config,
+      alertSlack: null,
+      operatorEmail: ["eve@operators.test"],
+      alertRelayUrl: relayAt(other.port),
+    };
+    a.sender.start();
+    await a.sender.idle();
+    expect([paths(), other.messages]).toEqual([["/hook", "/topic"], []]);
+    a.world.space.freeBytes = 1;
+    await a.minutes(1);
+    await a.sender.idle();
+    expect(paths()).toEqual(["/hook", "/hook", "/topic", "/topic"]);
+    expect(other.messages.map(({ to }) => to)).toEqual([["eve@operators.test"]]);
+    expect(servers.sink.messages).toEqual([]);
+    await other.close();
   });
 });
 

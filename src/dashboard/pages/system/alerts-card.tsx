@@ -2,6 +2,7 @@
 
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { Static } from "@sinclair/typebox";
 import { useState } from "react";
 import type { Alerts, AlertTests } from "../../../modules/alerts/model.ts";
@@ -112,8 +113,8 @@ function Targets({ alerts: { targets, heartbeat } }: { alerts: AlertsState }) {
       <h3 className="system-subject">Who is told</h3>
       {targets.length === 0 ? (
         <p>
-          Nobody: alerts are only shown here. Start the server with --operator-email,
-          --alert-webhook, --alert-ntfy or --alert-slack.
+          Nobody: alerts are only shown here. Set an address, a webhook, a topic of ntfy or Slack in
+          the <Link to="/admin/settings">settings of the server</Link>.
         </p>
       ) : (
         <Fields>
