@@ -16,6 +16,7 @@ const SLOW: Readonly<Record<string, string>> = {
   "test/dashboard/": "a browser",
   "test/proofs/": "many rounds",
   "test/architecture/walks.test.ts": "a server in a process of its own",
+  "test/backup/s3.test.ts": "uploads in several parts",
   "test/cli/dev.test.ts": "several starts of a server",
   "test/cli/process.test.ts": "the program",
   "test/cli/secret.test.ts": "several starts of a server",

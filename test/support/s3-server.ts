@@ -122,6 +122,13 @@ export async function startS3Server() {
     objects,
     uploads,
     port,
+    service: {
+      endpoint: `http://127.0.0.1:${port}`,
+      bucket: BUCKET,
+      accessKeyId: KEY.id,
+      secretAccessKey: KEY.secret,
+      unfinished: async () => [...uploads.keys()],
+    },
     /** The settings of the server, as variables. */
     env: {
       MAILSTEAD_S3_ENDPOINT: `http://127.0.0.1:${port}`,

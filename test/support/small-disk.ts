@@ -4,11 +4,19 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Mounts a disk of 32 MiB and returns its folder; null if mounting is not permitted. */
-export function mountSmallDisk(): string | null {
+/** Mounts a disk and returns its folder; null if mounting is not permitted. */
+export function mountSmallDisk(megabytes = 32): string | null {
   if (process.platform !== "linux" || process.getuid?.() !== 0) return null;
   const folder = mkdtempSync(join(tmpdir(), "mailstead-disk-"));
-  const { exitCode } = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=32m", "tmpfs", folder]);
+  const { exitCode } = Bun.spawnSync([
+    "mount",
+    "-t",
+    "tmpfs",
+    "-o",
+    `size=${megabytes}m`,
+    "tmpfs",
+    folder,
+  ]);
   if (exitCode === 0) return folder;
   rmSync(folder, { recursive: true });
   return null;
