@@ -8,7 +8,8 @@
  * Without a target, the executable is for this machine and contains the Bun that runs this script.
  * The program is compiled twice: the first executable starts a server and records which functions a
  * start uses, and the final one holds their bytecode together, so that a start reads less of the file.
- * The record is sorted, so that two builds are equal; --order gives that of an earlier build instead.
+ * The record is sorted, because the order of two starts differs. What a start uses also depends a little
+ * on how fast the machine is, so --order gives the record of an earlier build, to repeat that build.
  * With --quick, for tests, it is compiled once, and the dashboard is built only if it has changed.
  * With a target, the build fetches Bun for that platform, in the same version, from the npm registry
  * into `.bun/targets/`, and compares its digest with the one in `bun.lock`. One executable serves all

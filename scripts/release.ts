@@ -5,9 +5,11 @@
  * `bun scripts/release.ts [--out FOLDER] [--target TARGET,…] [--version V] [--order FILE] [--sign KEYFILE] [--check]`
  * `bun scripts/release.ts --new-key FILE`
  *
- * The same commit gives the same bytes. Executables contain paths of their sources, so the commit is
- * copied to a folder whose path is the same everywhere, and `scripts/release/make.ts` of that copy does
- * the work there. docs/contributing.md describes how to publish the result.
+ * The same commit gives the same bytes, with one input that is measured and not in the commit: which
+ * functions a start uses, which the file `start.order` of each release has. Executables contain paths of
+ * their sources, so the commit is copied to a folder whose path is the same everywhere, and
+ * `scripts/release/make.ts` of that copy does the work there. docs/contributing.md describes how to publish
+ * the result.
  */
 
 import { existsSync } from "node:fs";
@@ -30,15 +32,16 @@ const root = resolve(import.meta.dir, "..");
 /** Where each release is made. Another path would give other executables. */
 const WORK_FOLDER = "/var/tmp/mailstead-release";
 const PID_FILE = "pid";
+const ORDER_FILE = "start.order";
 const PUBLIC_KEY = "packaging/release.pub";
 
 const usage = `Usage: bun scripts/release.ts [options]
   --out FOLDER     where the release is written (default: dist/release)
   --target T,…     only these executables and their packages (default: all; see scripts/build.ts)
   --version V      another version than that of package.json, to try an upgrade
-  --order FILE     start.order of an earlier release of this commit, to repeat it on another machine
+  --order FILE     start.order of an earlier release of this commit, to repeat that release
   --sign KEYFILE   sign the digests with a secret key of minisign, without a password
-  --check          make the release twice, and fail if the two differ
+  --check          make the release twice with one start.order, and fail if the two differ
   --new-key FILE   only make a pair of keys: the secret one is FILE, the public one ${PUBLIC_KEY}`;
 
 type Commit = { revision: string; seconds: number };
@@ -67,7 +70,7 @@ type Arguments = ReturnType<typeof readArguments>;
 async function main(args: string[]): Promise<void> {
   const given = readArguments(args);
   if (given["new-key"] !== undefined) return writeNewKey(resolve(given["new-key"]));
-  const comment = releaseComment(given.version);
+  const comment = checkedComment(given.version);
   const secretKey = await readSecretKey(given.sign);
   const out = resolve(given.out);
   await requireReplaceable(out);
@@ -82,6 +85,14 @@ async function main(args: string[]): Promise<void> {
     await Bun.write(join(out, SIGNATURE_FILE), signature);
   }
   console.log(`${out}: version ${given.version}, commit ${commit.revision}`);
+}
+
+function checkedComment(version: string): string {
+  try {
+    return releaseComment(version);
+  } catch (error) {
+    throw new UsageError(`--version: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 /** Returns the digests of the release. The folder is replaced as a whole. */
@@ -105,7 +116,10 @@ async function makeRelease(commit: Commit, given: Arguments, out: string): Promi
   return Bun.file(join(out, SUMS_FILE)).text();
 }
 
-/** The second release is made with other rights of new files, which must not be in it. */
+/**
+ * The second release begins with nothing of the first one but its `start.order`. It is made with other
+ * rights of new files, which must not be in it.
+ */
 async function compareWithSecond(
   commit: Commit,
   given: Arguments,
@@ -114,7 +128,7 @@ async function compareWithSecond(
   const again = `${out}.again`;
   const before = process.umask(0o077);
   try {
-    const second = await makeRelease(commit, given, again);
+    const second = await makeRelease(commit, { ...given, order: join(out, ORDER_FILE) }, again);
     const lines = new Set(first.split("\n"));
     const different = second.split("\n").filter((line) => !lines.has(line));
     if (first !== second) {

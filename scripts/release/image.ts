@@ -79,7 +79,7 @@ export async function containerImage(
   const forDocker = [
     {
       Config: config.path,
-      RepoTags: [`mailstead:${version}`],
+      RepoTags: [`mailstead:${version}`, "mailstead:latest"],
       Layers: blobs.map(({ path }) => path),
     },
   ];

@@ -162,3 +162,19 @@ test("the recipes of Homebrew and Nix have the digest of each executable", () =>
   expect(expression).toContain(`hash = "sha256-${Buffer.alloc(32, 0x22).toString("base64")}"`);
   expect(homebrewFormula(version, new Map([["linux-x64", "00"]]))).toBeNull();
 });
+
+describe("scripts/release.ts refuses", () => {
+  const cases: [words: string[], message: RegExp][] = [
+    [["--version", "1.2"], /--version: "1\.2" is no version, such as 1\.2\.3/],
+    [["--out", ROOT], /--out .*: the folder has other files; name a new folder/],
+    [["--sign", "missing.key"], /--sign missing\.key: there is no such file/],
+    [["--new-key", join(ROOT, "release.key")], /keep the secret key out of the repository/],
+    [["--key"], /Unknown option '--key'/],
+  ];
+  test.each(cases)("%j", (words, message) => {
+    const script = join(ROOT, "scripts/release.ts");
+    const { stderr, exitCode } = Bun.spawnSync([process.execPath, script, ...words]);
+    expect(stderr.toString()).toMatch(message);
+    expect(exitCode).toBe(2);
+  });
+});
