@@ -2,24 +2,28 @@
 
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import type { SettingSources } from "../config/read.ts";
 import type { Config, SettingName } from "../config/settings.ts";
-import { findDatabase } from "../db/folder.ts";
+import { openDataFolder, requireInstallation } from "../db/folder.ts";
 import { readInstallationValue } from "../db/installation-values.ts";
-import { openForReading } from "../db/open-stored.ts";
+import { missingMigrations } from "../db/migrate.ts";
+import { openStoredDatabase } from "../db/open-stored.ts";
 import { systemClock } from "../lib/clock.ts";
 import { isVersion } from "../lib/release-names.ts";
 import { PLATFORM, VERSION } from "../lib/version.ts";
 import { BACKUP_SETTINGS, backupVariables } from "../modules/backups.ts";
+import { readStoredTexts } from "../modules/settings/stored.ts";
 import type { BackupBefore } from "../upgrade/copies.ts";
 import { installedExecutable, instructionsFor } from "../upgrade/installed.ts";
 import { asOwner, withoutSettings } from "../upgrade/programs.ts";
 import { UpgradeError } from "../upgrade/refusal.ts";
 import { builtInReleaseKey, changesUrl, publishedRelease } from "../upgrade/release.ts";
+import { requireNoRollback } from "../upgrade/rollback.ts";
 import { commandService, findUnit, type Service, type ServiceProcess } from "../upgrade/service.ts";
 import { releaseSource } from "../upgrade/source.ts";
 import { upgrade, type Upgraded, type UpgradeOptions } from "../upgrade/upgrade.ts";
 import { addressText, reachable } from "./capture-address.ts";
-import { type Command, type Input, parseArguments, readSettings, UsageError } from "./command.ts";
+import { type Command, type Input, parseArguments, settingSources, UsageError } from "./command.ts";
 import type { Output } from "./io.ts";
 import { serve } from "./serve.ts";
 import { print } from "./store.ts";
@@ -85,8 +89,8 @@ export const upgradeCommand: Command = {
       );
     }
     const { service, process } = await findService(input, executable);
-    const config = readServerSettings(input, process);
-    const options = optionsOf(input, { config, executable, service, isTrial });
+    const sources = sourcesOf(input, process);
+    const options = optionsOf(input, sources, { executable, service, isTrial });
     return printResult(input, await upgrade(options), { service, instructions });
   },
 };
@@ -112,12 +116,12 @@ async function findService({ flags, io }: Input, executable: string): Promise<Fo
 }
 
 /** The settings of the running unit, unless they are given here. */
-function readServerSettings(input: Input, running: ServiceProcess | null): Config {
+function sourcesOf(input: Input, running: ServiceProcess | null): SettingSources {
   const names = UPGRADE_SETTINGS;
-  if (running === null) return readSettings(input, { names });
+  if (running === null) return settingSources(input, { names });
   const { settings } = parseArguments(serve, running.words.slice(1));
   const { data } = input.settings;
-  return readSettings(
+  return settingSources(
     {
       ...input,
       settings: {
@@ -131,17 +135,15 @@ function readServerSettings(input: Input, running: ServiceProcess | null): Confi
   );
 }
 
-type Known = {
-  config: Config;
-  executable: string;
-  service: Service | null;
-  isTrial: boolean;
-};
-
-function optionsOf(input: Input, known: Known): UpgradeOptions {
+function optionsOf(
+  input: Input,
+  sources: SettingSources,
+  known: Pick<UpgradeOptions, "executable" | "service" | "isTrial">,
+): UpgradeOptions {
   const { io, flags, isJson } = input;
-  const { config, ...rest } = known;
-  const database = findDatabase(config.data);
+  const config = sources.withStored({});
+  requireInstallation(config.data);
+  requireNoRollback(config.data);
   const programs = programsOf(input, config);
   const wanted = flags["version"] ?? null;
   if (wanted !== null && !isVersion(wanted)) {
@@ -150,7 +152,7 @@ function optionsOf(input: Input, known: Known): UpgradeOptions {
   if (config.port === 0) throw new UsageError("--port: expected the port of the server, got 0");
   const address = addressText({ host: reachable(config.host), port: config.port });
   return {
-    ...rest,
+    ...known,
     version: VERSION,
     platform: PLATFORM ?? "",
     source: releaseSource(placeOf(input, wanted), systemClock),
@@ -159,7 +161,7 @@ function optionsOf(input: Input, known: Known): UpgradeOptions {
     isForced: flags["force"] !== undefined,
     data: config.data,
     programs,
-    backup: asOwner(programs, () => backupOf(config, database)),
+    backup: asOwner(programs, () => backupOf(sources, config)),
     readyUrl: `http://${address}/readyz`,
     clock: systemClock,
     tell: (line) =>
@@ -211,17 +213,19 @@ function releaseKeyOf({ flags, io }: Input): string {
   }
 }
 
-/** Encrypted backups need both a place and a key. */
-function backupOf(config: Config, database: string): BackupBefore {
-  const { backupTo, data, secret } = config;
-  if (backupTo === null) return null;
-  const { sqlite } = openForReading(database);
+/** Encrypted backups need both a place, which may be set in the dashboard, and a key. */
+function backupOf(sources: SettingSources, { data, secret: given }: Config): BackupBefore {
+  const { databaseFile, secret } = openDataFolder(data, given);
+  const db = openStoredDatabase(databaseFile);
   try {
-    const hasKey = readInstallationValue({ sqlite }, "backup_recipient") !== null;
-    if (!hasKey) return null;
-    return { to: backupTo, variables: backupVariables(config, { folder: data, secret }) };
+    // An interrupted upgrade may have left a database that this version has not migrated yet.
+    const isOld = missingMigrations(db.sqlite).length > 0;
+    const config = sources.withStored(isOld ? {} : readStoredTexts({ db, secret }, sources.given));
+    const hasKey = readInstallationValue(db, "backup_recipient") !== null;
+    if (config.backupTo === null || !hasKey) return null;
+    return { to: config.backupTo, variables: backupVariables(config, { folder: data, secret }) };
   } finally {
-    sqlite.close();
+    db.sqlite.close();
   }
 }
 

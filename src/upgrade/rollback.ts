@@ -59,6 +59,15 @@ export function isRollbackUnfinished(data: string): boolean {
   return existsSync(requestOf(data));
 }
 
+/** Throws UpgradeError if an interrupted upgrade has asked for it, and no server has started since. */
+export function requireNoRollback(data: string): void {
+  if (!isRollbackUnfinished(data)) return;
+  throw new UpgradeError(
+    "An upgrade was interrupted while it went back to the old version.",
+    "Start the server, which ends it, and then try again.",
+  );
+}
+
 /** Asks the next start to go back. The caller has the lock of the data folder. */
 export function requestRollback(data: string, version: string, now: number): void {
   const aside = `newer-${version}-${isoTime(now).replaceAll(/[-:]|\.\d+/g, "")}`;

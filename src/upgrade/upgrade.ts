@@ -42,7 +42,6 @@ import { asOwner, type Programs, requireSuccess, runVersion } from "./programs.t
 import { UpgradeError } from "./refusal.ts";
 import { readRelease, type SignedRelease } from "./release.ts";
 import {
-  isRollbackUnfinished,
   readRollbackResult,
   requestRollback,
   type RollbackResult,
@@ -174,13 +173,6 @@ function lockWork(data: string): () => void {
   mkdirSync(work, { recursive: true, mode: 0o700 });
   const unlock = tryLockDataFolder(work);
   if (unlock === null) throw new UpgradeError("Another upgrade of this installation runs.");
-  if (isRollbackUnfinished(data)) {
-    unlock();
-    throw new UpgradeError(
-      "An upgrade was interrupted while it went back to the old version.",
-      "Start the server, which ends it, and then try again.",
-    );
-  }
   for (const name of ["trial", STOPPED_FOLDER]) {
     rmSync(join(work, name), { recursive: true, force: true });
   }

@@ -21,7 +21,9 @@ import {
   isRollbackUnfinished,
   readRollbackResult,
   requestRollback,
+  requireNoRollback,
 } from "../../src/upgrade/rollback.ts";
+import { startMailstead } from "../support/command-line.ts";
 import { migratedImage } from "../support/database.ts";
 
 const NOW = Date.UTC(2026, 0, 2, 10);
@@ -140,4 +142,17 @@ test("a damaged request changes nothing", () => {
   writeFileSync(join(data, "upgrade/rollback.json"), '{"version":"2.0.0","aside":"../elsewhere"}');
   expect(() => finishRollback(data, NOW)).toThrow("rollback.json is damaged");
   expect(readFileSync(file("mailstead.db")).equals(before)).toBe(true);
+});
+
+test("the start of a server puts it back, and commands before it say so", async () => {
+  writeNewer(EVENT);
+  writeFileSync(file("secret"), `${"s".repeat(43)}\n`);
+  expect(() => requireNoRollback(data)).toThrow("An upgrade was interrupted");
+  const server = await startMailstead(["serve", "--data", data, "--port", "0", "--json"]);
+  const { code, log } = await server.stop();
+  expect([code, log]).toEqual([0, expect.stringContaining("before the upgrade was put back")]);
+  expect([isNewer(file("mailstead.db")), isNewer(join(aside, "mailstead.db"))]).toEqual([
+    false,
+    true,
+  ]);
 });
