@@ -17,7 +17,7 @@ Every setting is a command line flag and an environment variable. A flag wins ov
 Every variable can be given as \`…_FILE\`, the path of a file that holds the value; use this for
 secrets such as \`MAILSTEAD_RELAY_URL_FILE\`. \`mailstead help serve\` shows the same list.
 
-Owners can set some of them on the page [Settings](dashboard.md#settings-of-the-installation) of the dashboard: the column
+Owners can set some of them on the page [Server settings](dashboard.md#server-settings) of the dashboard: the column
 "dashboard" says when a change there has an effect. A flag, a variable and a file win over the dashboard.
 
 This page is written by \`bun scripts/configuration-page.ts\` from the table of settings in the source.

@@ -19,6 +19,7 @@ const SLOW: Readonly<Record<string, string>> = {
   "test/backup/s3.test.ts": "uploads in several parts",
   "test/cli/dev.test.ts": "several starts of a server",
   "test/cli/process.test.ts": "the program",
+  "test/cli/dashboard-settings.test.ts": "the program",
   "test/cli/secret.test.ts": "several starts of a server",
   "test/docs/testing-recipes.test.ts": "tools of other languages",
   "test/http/descriptor-guard.test.ts a server without": "the program",

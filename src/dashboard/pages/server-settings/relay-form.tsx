@@ -25,7 +25,7 @@ const ENCRYPTIONS = [
   { value: "none", label: "None" },
 ];
 const SIGNATURES = [
-  { value: "auto", label: "As is known of the relay" },
+  { value: "auto", label: "Automatic" },
   { value: "relay", label: "The relay signs" },
   { value: "server", label: "This server signs" },
 ];

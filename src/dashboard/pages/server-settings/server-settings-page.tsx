@@ -66,7 +66,7 @@ function SettingsForOwner() {
 }
 
 const LABELS: Readonly<Record<Shown, string>> = {
-  editable: "Changed here",
+  editable: "Can be set here",
   changed: "Not default",
   all: "All",
 };

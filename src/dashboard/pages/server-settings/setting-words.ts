@@ -25,6 +25,9 @@ export function sourceText({ source }: Pick<InstallationSetting, "source">): str
 /** How to change a setting that cannot be changed on the page; null if it can. */
 export function changeElsewhere(setting: InstallationSetting): string | null {
   const { source, effect, name, variable } = setting;
+  if (source.kind === "FLAG" && source.name?.startsWith("--") === false) {
+    return "It does not change while that runs.";
+  }
   if (source.kind === "FILE") {
     return `Change the file and restart the server, or remove ${source.name ?? "the variable"} to set it here.`;
   }
