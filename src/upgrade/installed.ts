@@ -5,6 +5,7 @@ import { basename } from "node:path";
 import { PLATFORM } from "../lib/version.ts";
 import { runSystem } from "./programs.ts";
 import { UpgradeError } from "./refusal.ts";
+import { publishedRelease } from "./release.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -46,14 +47,16 @@ export async function instructionsFor(
   }
   if (await owns(["dpkg", "-S", executable], env)) {
     const file = `mailstead_${isArm ? "arm64" : "amd64"}.deb`;
-    return `It was installed by a Debian package: download ${file} of the new version, and run apt install ./${file}`;
+    return `It was installed by a Debian package: ${downloadOf(file)}, and run apt install ./${file}`;
   }
   if (await owns(["rpm", "-qf", executable], env)) {
     const file = `mailstead.${isArm ? "aarch64" : "x86_64"}.rpm`;
-    return `It was installed by an RPM package: download ${file} of the new version, and run dnf install ./${file}`;
+    return `It was installed by an RPM package: ${downloadOf(file)}, and run dnf install ./${file}`;
   }
   return null;
 }
+
+const downloadOf = (file: string): string => `download ${publishedRelease(null)}/${file}`;
 
 async function owns([program = "", ...words]: readonly string[], env: Env): Promise<boolean> {
   const path = Bun.which(program, { PATH: env["PATH"] ?? "" });

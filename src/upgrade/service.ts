@@ -65,7 +65,12 @@ export async function findUnit(
       stopText: `systemctl stop ${unit}`,
       startText: `systemctl start ${unit}`,
       stop: () => control("stop"),
-      start: () => control("start"),
+      async start() {
+        // A version that ended often has used up the starts that the unit allows (StartLimitBurst). It fails
+        // for a unit that is not loaded, which the start then tells.
+        await runSystem([systemctl, "reset-failed", unit], env);
+        await control("start");
+      },
     },
     process: pid === 0 ? null : readProcess(pid),
   };

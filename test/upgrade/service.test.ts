@@ -47,7 +47,7 @@ describe("systemd", () => {
     expect(found?.service.startText).toBe("systemctl start mailstead");
     expect(found?.process).toMatchObject({ cwd: process.cwd(), env: { PATH: expect.any(String) } });
     await found?.service.start();
-    expect(calls().at(-1)).toBe("start mailstead");
+    expect(calls().slice(-2)).toEqual(["reset-failed mailstead", "start mailstead"]);
     expect(found?.service.stop()).rejects.toThrow(
       /stop mailstead failed \(exit code 4\): Access denied$/,
     );
