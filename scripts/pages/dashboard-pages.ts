@@ -243,6 +243,13 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
   },
   { name: "account", path: () => "/account", heading: "Account", states: WITHOUT_PROJECT },
   { name: "system", path: () => "/admin/system", heading: "System", states: WITHOUT_PROJECT },
+  { name: "users", path: () => "/admin/users", heading: "Users", states: WITHOUT_PROJECT },
+  {
+    name: "system-audit",
+    path: () => "/admin/audit",
+    heading: "Audit log",
+    states: WITHOUT_PROJECT,
+  },
   {
     name: "system-alerts",
     path: () => "/admin/system",

@@ -157,10 +157,11 @@ function disabledCommand(verb: "disable" | "enable", isDisabled: boolean): Comma
       withStore(input, async (store) => {
         const { accounts, writer } = store;
         const found = accounts.users.getByEmail(emailIn(input));
-        const user = await writer.write(() => {
-          accounts.record(entryOf(verb, found));
-          return accounts.setDisabled(found, isDisabled);
-        });
+        const user = await writer.write(() =>
+          accounts.recordChange(entryOf(verb, found), () =>
+            accounts.setDisabled(found, isDisabled),
+          ),
+        );
         return print(input, { user: present(store, user) }, `${user.email} is ${verb}d.`);
       }),
   };

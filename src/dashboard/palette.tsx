@@ -16,11 +16,13 @@ import {
   Monitor,
   Moon,
   Plus,
+  ScrollText,
   Search,
   Server,
   SlidersHorizontal,
   Sun,
   UserRound,
+  UsersRound,
 } from "lucide-react";
 import { useEffect, useState } from "react";
 import { navigationOf } from "./navigation.ts";
@@ -136,6 +138,20 @@ export function Palette(props: {
             keywords: "relay smtp transport rate quota retention configuration",
             leftSection: <SlidersHorizontal {...ICON} />,
             onClick: () => void navigate({ to: "/admin/settings" }),
+          },
+          {
+            id: "users",
+            label: "Users",
+            keywords: "owners people accounts second factor",
+            leftSection: <UsersRound {...ICON} />,
+            onClick: () => void navigate({ to: "/admin/users" }),
+          },
+          {
+            id: "system-audit",
+            label: "Audit log of the installation",
+            keywords: "changes history who",
+            leftSection: <ScrollText {...ICON} />,
+            onClick: () => void navigate({ to: "/admin/audit" }),
           },
         ]
       : []),

@@ -12,8 +12,10 @@ import {
   accountRoute,
   serverSettingsRoute,
   startRoute,
+  systemAuditRoute,
   systemRoute,
   userRoute,
+  usersRoute,
 } from "./user-routes.tsx";
 import { readSearch } from "./pages/emails/search.ts";
 import { readCampaignSearch, readCampaignsSearch } from "./pages/campaigns/search.ts";
@@ -22,7 +24,7 @@ import { readTemplateSearch, readTemplatesSearch } from "./pages/templates/searc
 import { readEventSearch } from "./pages/events/search.ts";
 import { readInboxSearch } from "./pages/inbox/search.ts";
 import { readReceivedSearch } from "./pages/received/search.ts";
-import { readAuditSearch } from "./pages/settings/audit-search.ts";
+import { readAuditSearch } from "./pages/audit/audit-search.ts";
 import { readImportSearch } from "./pages/contacts/import/search.ts";
 import { readContactSearch } from "./pages/contacts/search.ts";
 import { readSegmentSearch } from "./pages/segments/search.ts";
@@ -302,6 +304,8 @@ const routeTree = rootRoute.addChildren([
     accountRoute,
     systemRoute,
     serverSettingsRoute,
+    systemAuditRoute,
+    usersRoute,
     projectRoute.addChildren([
       overviewRoute,
       emailsRoute,

@@ -15,6 +15,7 @@ import {
   ShieldAlert,
   Sun,
   UserRound,
+  UsersRound,
 } from "lucide-react";
 import { api } from "./api.ts";
 import { navigationOf } from "./navigation.ts";
@@ -166,6 +167,14 @@ function UserMenu() {
             onClick={() => void navigate({ to: "/admin/settings" })}
           >
             Server settings
+          </Menu.Item>
+        )}
+        {user.isOwner && (
+          <Menu.Item
+            leftSection={<UsersRound size={15} />}
+            onClick={() => void navigate({ to: "/admin/users" })}
+          >
+            Users
           </Menu.Item>
         )}
         <Menu.Divider />

@@ -4,6 +4,8 @@ import { createRoute, redirect } from "@tanstack/react-router";
 import { rootRoute } from "./entry-routes.tsx";
 import { lazyPage } from "./lazy.tsx";
 import { readServerSettingsSearch } from "./pages/server-settings/search.ts";
+import { readAuditSearch } from "./pages/audit/audit-search.ts";
+import { readUserSearch } from "./pages/users/user-search.ts";
 import { Shell } from "./shell.tsx";
 import { hasRole, startProject, stateQuery } from "./state.ts";
 
@@ -55,4 +57,18 @@ export const serverSettingsRoute = createRoute({
     () => import("./pages/server-settings/server-settings-page.tsx"),
     "ServerSettingsPage",
   ),
+});
+
+export const usersRoute = createRoute({
+  getParentRoute: () => userRoute,
+  path: "/admin/users",
+  validateSearch: readUserSearch,
+  component: lazyPage(() => import("./pages/users/users-page.tsx"), "UsersPage"),
+});
+
+export const systemAuditRoute = createRoute({
+  getParentRoute: () => userRoute,
+  path: "/admin/audit",
+  validateSearch: readAuditSearch,
+  component: lazyPage(() => import("./pages/system/audit-page.tsx"), "SystemAuditPage"),
 });

@@ -4,9 +4,10 @@ import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import {
   actionWords,
+  auditSentence,
   changeTexts,
   SUGGESTED_ACTIONS,
-} from "../../src/dashboard/pages/settings/audit-words.ts";
+} from "../../src/dashboard/pages/audit/audit-words.ts";
 import { createRouteRules } from "../../src/http/route-rules.ts";
 import { testApp } from "../support/app.ts";
 import { expectSoon } from "../support/eventually.ts";
@@ -53,7 +54,9 @@ describe("the audit log", () => {
     const id = stringAt(made, "data.id");
     await server.call("PATCH", `/templates/${id}`, { name: "Invoice", subject: "s" });
     const { page, problems, close } = await openAs(server, "/settings/audit");
-    const row = page.locator("[data-row]", { hasText: "name: Receipt → Invoice" });
+    const row = page.locator("[data-row]", {
+      hasText: "changed name of template Invoice: Receipt → Invoice",
+    });
     await row.waitFor();
     await page.keyboard.press("j");
     await page.locator("[data-row] :focus").waitFor();
@@ -104,7 +107,8 @@ test("the changes of a row are texts; a field without kept values is only named"
   const record = {
     id: "1",
     at: "2026-03-02T10:00:00.000Z",
-    actor: { kind: "SYSTEM", id: null, label: "" },
+    actor: { kind: "SYSTEM", id: null, label: "", name: null },
+    project: null,
     action: "updateCampaign",
     objectType: "campaign",
     objectId: "2",
@@ -118,9 +122,67 @@ test("the changes of a row are texts; a field without kept values is only named"
   ];
   expect(changeTexts({ ...record, fields: ["name", "data"], changes })).toEqual([
     "name: News → Spring",
-    "replyTo: none → a@x.example",
+    "reply address: none → a@x.example",
     "description: x → empty",
     "data",
   ]);
   expect(changeTexts({ ...record, fields: ["name"], changes: [] })).toEqual(["name"]);
+});
+
+const change = (field: string) => ({ field, before: "a", after: "b" });
+
+test.each([
+  [
+    "updateTemplate",
+    "template",
+    "Welcome",
+    ["from"],
+    [change("from")],
+    "changed sender of template Welcome: a → b",
+  ],
+  [
+    "updateTemplate",
+    "template",
+    "Welcome",
+    ["name", "data"],
+    [change("name")],
+    "changed template Welcome: name: a → b, data",
+  ],
+  [
+    "changeReportMailbox",
+    "report-mailbox",
+    "Bounces",
+    ["password"],
+    [],
+    "changed password of mailbox of reports Bounces",
+  ],
+  ["createKey", "key", "shop (…1234)", ["name"], [], "created API key shop (…1234)"],
+  ["inviteMember", "team", "eve@x.example", [], [], "invited a person: eve@x.example"],
+  [
+    "updateMember",
+    "team",
+    "eve@x.example",
+    ["role"],
+    [change("role")],
+    "changed the role of member eve@x.example: role: a → b",
+  ],
+  ["deleteContact", "contact", null, [], [], "deleted a contact"],
+  ["session.create", "session", null, [], [], "signed in"],
+  ["unknown.thing", "thing", null, [], [], "unknown.thing"],
+])("the sentence about %s of a %s", (action, objectType, objectName, fields, changes, expected) => {
+  const { did, values } = auditSentence({
+    id: "1",
+    at: "2026-03-02T10:00:00.000Z",
+    actor: { kind: "USER", id: "2", label: "ada@x.example", name: "Ada" },
+    project: null,
+    action,
+    objectType,
+    objectId: "3",
+    objectName,
+    fields,
+    changes,
+    address: null,
+  });
+  const words = [did, objectName].filter((text) => text !== null).join(" ");
+  expect(words + (values === "" ? "" : `: ${values}`)).toBe(expected);
 });

@@ -4,16 +4,9 @@
  */
 
 import { afterAll, expect } from "bun:test";
-import type { Locator, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { totpCode, TOTP_STEP_MS } from "../../src/modules/accounts/totp.ts";
-import {
-  faultsOf,
-  hasChromium,
-  LAYOUT_NAMES,
-  NO_FAULTS,
-  type OpenedPage,
-  openPage,
-} from "../support/browser.ts";
+import { faultsOf, hasChromium, NO_FAULTS, type OpenedPage, openPage } from "../support/browser.ts";
 import { expectSoon } from "../support/eventually.ts";
 import { bytesOfBase32 } from "../support/base32.ts";
 import { beforePages, pageTest } from "../support/page-test.ts";
@@ -73,22 +66,17 @@ async function enterPassword(page: Page, email: string): Promise<void> {
 async function keepCodes(opened: OpenedPage, name: string): Promise<string[]> {
   const { page } = opened;
   await page.locator(".recovery-codes li").nth(9).waitFor();
-  await showAll(opened, name);
+  await check(opened, name);
   const codes = await page.locator(".recovery-codes li").allInnerTexts();
   expect(codes).toHaveLength(10);
   await press(page, "I have stored them");
   return codes;
 }
 
-/** Checks the page and saves it in every layout. */
-async function showAll(opened: OpenedPage, name: string, shown?: Locator): Promise<void> {
-  for (const layout of LAYOUT_NAMES) {
-    await opened.setLayout(layout);
-    await shown?.scrollIntoViewIfNeeded();
-    expect([layout, await faultsOf(opened)]).toEqual([layout, NO_FAULTS]);
-    await opened.screenshot(name);
-  }
-  await opened.setLayout("light");
+/** Checks the page and saves it. All layouts are those of `scripts/pages.ts`. */
+async function check(opened: OpenedPage, name: string): Promise<void> {
+  expect([name, await faultsOf(opened)]).toEqual([name, NO_FAULTS]);
+  await opened.screenshot(name);
 }
 
 pageTest("a passkey is made, signs in alone, and is the step after a password", async () => {
@@ -110,7 +98,7 @@ pageTest("a passkey is made, signs in alone, and is the step after a password", 
   await enterPassword(page, email);
   await heading(page, "Second step");
   await page.getByRole("button", { name: "Use a passkey" }).waitFor();
-  await showAll(opened, "second-step");
+  await check(opened, "second-step");
   await press(page, "Use a passkey");
   await page.getByRole("button", { name: "Account: Petra Passkey" }).waitFor();
 
@@ -136,12 +124,12 @@ pageTest("an authenticator app is set up with the QR code, and turned off", asyn
   await setUp.getByRole("img", { name: "QR code for the authenticator app" }).waitFor();
   const secret = bytesOfBase32((await setUp.locator("code").innerText()).replaceAll(" ", ""));
   const step = Math.floor(Date.now() / TOTP_STEP_MS);
-  await showAll(opened, "second-factor-app");
+  await check(opened, "second-factor-app");
   await setUp.getByLabel("Code that the app shows").fill(totpCode(secret, step));
   await page.keyboard.press("Enter");
   await keepCodes(opened, "second-factor-app-codes");
   await page.getByText(/^On since/).waitFor();
-  await showAll(opened, "second-factor", page.getByText("This browser"));
+  await check(opened, "second-factor");
 
   await signOut(page);
   await enterPassword(page, email);

@@ -4,7 +4,7 @@ import { readContactSearch } from "../../src/dashboard/pages/contacts/search.ts"
 import { readSearch } from "../../src/dashboard/pages/emails/search.ts";
 import { readEventSearch } from "../../src/dashboard/pages/events/search.ts";
 import { readInboxSearch } from "../../src/dashboard/pages/inbox/search.ts";
-import { readAuditSearch } from "../../src/dashboard/pages/settings/audit-search.ts";
+import { readAuditSearch } from "../../src/dashboard/pages/audit/audit-search.ts";
 import { readSuppressionSearch } from "../../src/dashboard/pages/suppressions/search.ts";
 import { readTemplatesSearch } from "../../src/dashboard/pages/templates/search.ts";
 import { readWorkflowListSearch } from "../../src/dashboard/pages/workflows/search.ts";

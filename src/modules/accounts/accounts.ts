@@ -25,7 +25,8 @@ import { shiftTotpSteps } from "./second-factors.ts";
 import { createSecondStep } from "./second-step.ts";
 import { userRoutes } from "./user-routes.ts";
 import { createSignIn } from "./sign-in.ts";
-import { auditRoutes, teamRoutes } from "./team-routes.ts";
+import { auditRoutes } from "./audit-routes.ts";
+import { teamRoutes } from "./team-routes.ts";
 import { createState } from "./state.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { admissionOf } from "../admission.ts";
@@ -104,7 +105,7 @@ function createAccountModule(app: App): Module {
       accountRoutes(shared),
       userRoutes(shared),
       teamRoutes(deps),
-      auditRoutes(deps),
+      ...auditRoutes(app),
     ],
     recurring: [
       { name: "session uses", pattern: "*/30 * * * * *", run: flush },

@@ -17,6 +17,7 @@ export type Audited = { objectType: string; objectId: string | null; projectSeq:
 
 /** A subject has one statement or several for objects of different tables. */
 type Subject = {
+  queries: readonly string[];
   find: readonly ReturnType<typeof statement<AuditedRow, [number | null, string]>>[];
   /** The name is personal data: it is read when the log is shown, and not stored. */
   isPersonal: boolean;
@@ -29,6 +30,7 @@ const IN_PROJECT = "project_seq = +?1 AND id = +?2";
 
 function subject(...queries: string[]): Subject {
   return {
+    queries,
     find: queries.map((sql) => statement<AuditedRow, [number | null, string]>(sql)),
     isPersonal: false,
   };
@@ -40,7 +42,10 @@ const MAIL = `name AS label, name, description, subject, body, from_address AS "
 const SUBJECTS: Readonly<Record<string, Subject>> = {
   campaign: subject(`
     SELECT ${MAIL}, audience_type AS audienceType, audience_filter AS audienceFilter, rate, status,
-           category, preheader, ${flag("is_archived")} AS archived, archive_slug AS archiveSlug,
+           category, preheader, format, utm, ${flag("is_archived")} AS archived,
+           archive_slug AS archiveSlug,
+           (SELECT l.name FROM layouts l WHERE l.id = layout_id) AS layout,
+           (SELECT t.name FROM templates t WHERE t.id = template_id) AS template,
            (SELECT s.name FROM segments s WHERE s.seq = segment_seq) AS segment,
            ${time("scheduled_at")} AS scheduledFor
     FROM campaigns WHERE ${IN_PROJECT}`),
@@ -104,6 +109,19 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
     FROM workflows WHERE ${IN_PROJECT}`),
 };
 
+/**
+ * Fields of requests that the subjects know by another name: the log keeps the name of an object
+ * instead of its id.
+ */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  layoutId: "layout",
+  segmentId: "segment",
+  templateId: "template",
+};
+
+/** The name of a field in the log. */
+export const auditedField = (field: string): string => OTHER_NAMES[field] ?? field;
+
 /** The types of objects that have a name in the log. */
 export const NAMED_OBJECTS: readonly string[] = Object.keys(SUBJECTS);
 
@@ -118,6 +136,15 @@ export function readAudited(
     if (row !== null) return row;
   }
   return null;
+}
+
+/** The fields of a type of objects whose old and new values are kept. */
+export function keptFields({ sqlite }: Pick<Db, "sqlite">, objectType: string): string[] {
+  return (SUBJECTS[objectType]?.queries ?? []).flatMap((sql) => {
+    // A row without an object has all columns.
+    const find = `SELECT s.* FROM (SELECT 1) LEFT JOIN (${sql}) s`;
+    return Object.keys(sqlite.query<object, [null, string]>(find).get(null, "") ?? {});
+  });
 }
 
 export const isPersonal = (objectType: string): boolean =>

@@ -1,4 +1,4 @@
-/** Texts of the operations on the team and the audit log for the OpenAPI document. */
+/** Texts of the operations on the team for the OpenAPI document. */
 
 import { describeOperations } from "../../http/documented.ts";
 
@@ -49,12 +49,6 @@ export const teamOperations = describeOperations(
         "The user stays, and may be a member of other projects. 409 LAST_ADMIN if the project " +
         "would have no admin; only an owner of the installation may do this.",
       parameters: userId,
-    },
-    listAuditRecords: {
-      role: "ADMIN",
-      access: "SESSION",
-      summary: "List the changes of a project and who made them",
-      description: "Changes that match all given filters, newest first. They are kept for a year.",
     },
   },
 );

@@ -4,28 +4,16 @@
  * DELETE /team/invitations/{id}     withdraw an invitation
  * PATCH  /team/{userId}             change a role
  * DELETE /team/{userId}             remove a member
- * GET    /audit                     the changes of the project
  */
 
 import { Elysia, status } from "elysia";
-import type { App } from "../../core/app.ts";
 import type { Admission } from "../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
-import {
-  Envelope,
-  envelope,
-  IdParams,
-  ListEnvelope,
-  NoContent,
-  withErrors,
-} from "../../http/envelope.ts";
+import { Envelope, envelope, IdParams, NoContent, withErrors } from "../../http/envelope.ts";
 import { normalizedAddress } from "../../http/formats.ts";
 import type { Announcements } from "../../events/announcements.ts";
-import { listAudit } from "./audit.ts";
 import type { Accounts } from "./service.ts";
 import {
-  AuditQuery,
-  AuditRecord,
   CreatedInvitation,
   InvitationInput,
   MemberParams,
@@ -34,7 +22,7 @@ import {
   TeamMember,
 } from "./team-model.ts";
 import { teamOperations } from "./team-operations.ts";
-import { presentAudit, presentInvitation, presentMember } from "./team-present.ts";
+import { presentInvitation, presentMember } from "./team-present.ts";
 
 export function teamRoutes(deps: {
   admission: Admission;
@@ -121,30 +109,4 @@ export function teamRoutes(deps: {
         detail: teamOperations.removeMember,
       },
     );
-}
-
-export function auditRoutes({
-  app,
-  admission,
-  accounts,
-}: {
-  app: App;
-  admission: Admission;
-  accounts: Accounts;
-}) {
-  return new Elysia({ name: "audit-routes" }).use(admission.projectSession).get(
-    "/audit",
-    async ({ project, query }) => {
-      const { actor: actorId, action, object: objectId, ...page } = query;
-      const filter = { projectSeq: project.seq, actorId, action, objectId };
-      const { nameOf } = accounts.audit;
-      const found = await listAudit(app, filter, page, (row) => presentAudit(row, nameOf(row)));
-      return envelope(found);
-    },
-    {
-      query: AuditQuery,
-      response: withErrors({ 200: ListEnvelope(AuditRecord) }),
-      detail: teamOperations.listAuditRecords,
-    },
-  );
 }

@@ -38,7 +38,7 @@ export const PAGE_RULES: Readonly<Record<ViewPage, PageRule>> = {
   templates: { role: "VIEWER", parameters: ["q"] },
   events: { role: "VIEWER", parameters: ["name", "contact", ...RANGE] },
   suppressions: { role: "VIEWER", parameters: ["q", "reason"] },
-  audit: { role: "ADMIN", parameters: ["actor", "action", "object"] },
+  audit: { role: "ADMIN", parameters: ["actor", "by", "action", "type", "object", ...RANGE] },
 };
 
 /** Longest query string, as it is given and as it is stored. */

@@ -7,7 +7,11 @@ import { plansOfReads } from "../../support/reads.ts";
 import { signIn } from "../../support/session.ts";
 import { objectTypeOf } from "../../../src/http/admitted-writes.ts";
 import { createRouteRules } from "../../../src/http/route-rules.ts";
-import { NAMED_OBJECTS } from "../../../src/modules/accounts/audit-subjects.ts";
+import {
+  auditedField,
+  keptFields,
+  NAMED_OBJECTS,
+} from "../../../src/modules/accounts/audit-subjects.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -255,4 +259,144 @@ test("an audited change names its object, unless its type is listed", async () =
     audited.map(({ method, path }) => rules.ruleOf(method, path).objectType ?? objectTypeOf(path)),
   );
   expect([...types].filter((type) => !NAMED_OBJECTS.includes(type))).toEqual(Object.keys(NAMELESS));
+});
+
+/** Fields whose values the log never keeps: it says only that they changed. */
+const UNKEPT: Readonly<Record<string, readonly string[]>> = {
+  // The data and the address of a contact are personal.
+  contact: ["data", "email"],
+  // The design is the same content as the body, in the form of the visual editor.
+  template: ["design"],
+  // The type is another name of the category.
+  campaign: ["design", "type"],
+  // The settings of steps may hold secrets.
+  workflow: ["steps", "transitions", "position", "config", "type", "from", "to", "branch"],
+  // Members are addresses, which are personal.
+  segment: ["emails"],
+  // Secrets.
+  "report-mailbox": ["password"],
+  "report-source": ["signingKey"],
+};
+
+test("a change keeps the old and new values of every field, unless they are listed", () => {
+  const rules = createRouteRules();
+  rules.registerRoutes(t.app.http.routes);
+  const found: Record<string, Set<string>> = {};
+  for (const { method, path, hooks } of t.app.http.routes) {
+    // Routes that imitate another service have its names; they store the same objects.
+    const isOwn = !/^\/(?:plunk|resend|v3|email)\b/.test(path);
+    const rule = rules.ruleOf(method, path);
+    if (!isOwn || !rule.isAudited || method === "GET" || !path.includes(":")) continue;
+    if (method === "POST") continue;
+    const type = rule.objectType ?? objectTypeOf(path);
+    const body: unknown = Reflect.get(hooks, "body");
+    const properties: unknown = body === undefined ? {} : Reflect.get(Object(body), "properties");
+    const kept = keptFields(t.db, type);
+    for (const field of Object.keys(Object(properties))) {
+      if (!kept.includes(auditedField(field))) (found[type] ??= new Set()).add(field);
+    }
+  }
+  const sorted = (names: Iterable<string>) => [...names].toSorted();
+  expect(
+    Object.fromEntries(Object.entries(found).map(([type, names]) => [type, sorted(names)])),
+  ).toEqual(
+    Object.fromEntries(Object.entries(UNKEPT).map(([type, names]) => [type, sorted(names)])),
+  );
+});
+
+test("an entry keeps the names of its user and project, also after both have others", async () => {
+  const admin = await signIn(t);
+  const headers = { "x-project": t.project.id };
+  await admin.call("POST", "/views", { page: "events", name: "A", query: "name=b" }, headers);
+  t.db.sqlite.run("UPDATE users SET name = 'Grace'");
+  t.db.sqlite.run("UPDATE projects SET name = 'Later'");
+  const { at } = await admin.call("GET", "/audit?limit=1", undefined, headers);
+  expect(at("data.items.0")).toMatchObject({
+    actor: { kind: "USER", label: "owner@example.com", name: "Test" },
+    project: { id: t.project.id, name: "acme" },
+    objectName: "A",
+  });
+});
+
+test("entries are filtered by kind of actor, type of object and time", async () => {
+  const { record } = t.app.accounts;
+  const { seq } = t.project;
+  await t.app.writer.write(() => record(entry("contact.old", seq)));
+  t.clock.advance(DAY_MS);
+  await t.app.writer.write(() => {
+    record({
+      ...entry("key.create", seq),
+      actor: { kind: "CLI", id: null, label: "x" },
+      objectType: "key",
+    });
+    record(entry("contact.new", seq));
+  });
+  expect((await actionsOf(seq, { actorKind: "CLI" })).items).toEqual(["key.create"]);
+  expect((await actionsOf(seq, { objectType: "contact" })).items).toEqual([
+    "contact.new",
+    "contact.old",
+  ]);
+  expect((await actionsOf(seq, { from: t.clock.now() })).items).toEqual([
+    "contact.new",
+    "key.create",
+  ]);
+  expect((await actionsOf(seq, { to: t.clock.now() - 1 })).items).toEqual(["contact.old"]);
+  const admin = await signIn(t);
+  const headers = { "x-project": t.project.id };
+  const get = (query: string) => admin.call("GET", `/audit?${query}`, undefined, headers);
+  expect((await get("by=CLI&type=key&from=2026-03-01T00:00:00Z")).at("data.total")).toBe(1);
+  expect((await get("by=ALIEN")).at("error.errors")).toMatchObject([{ field: "by" }]);
+  expect((await get("from=yesterday")).at("error.errors")).toMatchObject([{ field: "from" }]);
+});
+
+describe("an export", () => {
+  const headers = () => ({ "x-project": t.project.id });
+
+  test("has all entries of the filter, as CSV that runs no formula and as NDJSON", async () => {
+    const { record } = t.app.accounts;
+    await t.app.writer.write(() => {
+      for (let n = 0; n < 450; n++) record(entry(`contact.${n}`, t.project.seq));
+      record({
+        ...entry("contact.x", t.project.seq),
+        actor: { kind: "KEY", id: "k", label: '=1+1,"' },
+      });
+      record(entry("user.disable"));
+    });
+    const admin = await signIn(t);
+    const file = async (query: string) => {
+      const sent = { ...headers(), cookie: admin.cookie() };
+      const request = new Request(`http://localhost/audit/export${query}`, { headers: sent });
+      return (await t.app.handle(request)).text();
+    };
+    const lines = (await file("")).trimEnd().split("\r\n");
+    expect(lines).toHaveLength(452);
+    expect(lines[0]).toStartWith("at,actorKind,actor,actorName,project,action");
+    expect(lines[1]).toContain(`,KEY,"'=1+1,""",,acme,contact.x,contact,`);
+    const items = (await file("?format=ndjson&by=USER")).trimEnd().split("\n");
+    expect(items).toHaveLength(450);
+    expect(JSON.parse(items[7] ?? "")).toMatchObject({
+      action: "contact.442",
+      project: { name: "acme" },
+      fields: ["name"],
+    });
+    const refused = await admin.call("GET", "/audit/export?format=xml", undefined, headers());
+    expect(refused.status).toBe(422);
+  });
+
+  test("of the installation has the entries of all projects, for owners only", async () => {
+    const { record } = t.app.accounts;
+    await t.app.writer.write(() => {
+      record(entry("contact.update", t.project.seq));
+      record(entry("user.disable"));
+    });
+    const owner = await signIn(t);
+    const list = await owner.get("/system/audit?action=user.disable");
+    expect(list.at("data.items")).toMatchObject([{ action: "user.disable", project: null }]);
+    const text = String((await owner.get("/system/audit/export")).body);
+    expect(text.trimEnd().split("\r\n")).toHaveLength(4);
+    const eve = await signIn(t, { email: "eve@example.com", isOwner: false });
+    for (const path of ["/system/audit", "/system/audit/export"]) {
+      expect((await eve.get(path)).status).toBe(403);
+    }
+  });
 });

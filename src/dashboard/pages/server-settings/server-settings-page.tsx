@@ -8,6 +8,7 @@ import { Search, ServerOff } from "lucide-react";
 import type { InstallationSettings } from "../../../modules/settings/model.ts";
 import { api } from "../../api.ts";
 import { stateQuery, useAppState } from "../../state.ts";
+import { AdminTabs } from "../../ui/admin-tabs.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Loaded } from "../../ui/loaded.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -52,6 +53,7 @@ function SettingsForOwner() {
     <Page
       title={TITLE}
       description="How this server works, for its owners. A flag, a variable or a file wins over what is set here."
+      tabs={<AdminTabs />}
     >
       <Loaded query={query} height={480}>
         {(data) => (

@@ -10,6 +10,7 @@ import { useState } from "react";
 import type { System } from "../../../modules/system/model.ts";
 import { api } from "../../api.ts";
 import { startProject, useAppState } from "../../state.ts";
+import { AdminTabs } from "../../ui/admin-tabs.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { CopyText } from "../../ui/copy.tsx";
 import { Empty } from "../../ui/empty.tsx";
@@ -70,6 +71,7 @@ function SystemForOwner() {
     <Page
       title="System"
       description="The state of this server, for its owners. The checks run at most once a minute."
+      tabs={<AdminTabs />}
       actions={
         data !== undefined && (
           <Button

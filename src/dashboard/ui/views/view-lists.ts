@@ -37,7 +37,7 @@ export const VIEW_LISTS: Readonly<Record<ViewPage, ViewList>> = {
   audit: {
     label: "Audit log",
     path: "settings/audit",
-    parameters: ["actor", "action", "object"],
+    parameters: ["actor", "by", "action", "type", "object", ...RANGE],
   },
 };
 

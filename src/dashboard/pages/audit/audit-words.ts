@@ -1,6 +1,6 @@
 /** Describes the rows of the audit log in sentences. */
 
-import type { AuditRecord } from "../../../modules/accounts/team-model.ts";
+import type { AuditRecord } from "../../../modules/accounts/audit-model.ts";
 
 /** Actions whose words do not follow from their name. */
 const PHRASES: Readonly<Record<string, string>> = {
@@ -29,6 +29,15 @@ const PHRASES: Readonly<Record<string, string>> = {
   "session.delete": "Ended a session",
   "member.create": "Accepted an invitation",
   "user.link": "Made a sign-in link for a user",
+  "user.sign-out": "Ended all sessions of a user",
+  "user.reset-second-factor": "Reset the second factor of a user",
+  "totp.enable": "Turned an authenticator app on",
+  "totp.disable": "Turned an authenticator app off",
+  "recovery-codes.create": "Made new recovery codes",
+  "recovery-code.use": "Used a recovery code",
+  testAlerts: "Sent a test of the alerts",
+  startBackup: "Started a backup",
+  releaseQueue: "Released the queue",
   "user.password": "Set a new password",
   unscheduleCampaign: "Made a scheduled campaign a draft",
   retryFailedWebhookDeliveries: "Retried failed deliveries of a webhook",
@@ -101,10 +110,64 @@ export function changeTexts({ changes, fields }: AuditRecord): string[] {
   return [
     ...changes.map(
       ({ field, before, after }) =>
-        `${field}: ${changedValueText(before)} → ${changedValueText(after)}`,
+        `${fieldWords(field)}: ${changedValueText(before)} → ${changedValueText(after)}`,
     ),
-    ...fields.filter((field) => !known.has(field)),
+    ...fields.filter((field) => !known.has(field)).map(fieldWords),
   ];
+}
+
+/** Fields whose name in the interface is not their name on the pages. */
+const FIELD_WORDS: Readonly<Record<string, string>> = {
+  from: "sender",
+  fromName: "name of the sender",
+  replyTo: "reply address",
+  isEnabled: "enabled",
+  isDisabled: "disabled",
+  isOwner: "owner",
+  isShared: "shared",
+  ipRanges: "IP ranges",
+  utm: "UTM parameters",
+};
+
+/** `trackMembership` as "track membership". */
+export const fieldWords = (field: string): string =>
+  FIELD_WORDS[field] ?? field.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
+/** A sentence about a change without its subject: what was done, the name of the object, and the values. */
+export type AuditSentence = { did: string; values: string };
+
+/**
+ * "changed sender of template" and "a → b", around the name of the object; with several fields
+ * "changed template" and "sender: a → b, name: c → d".
+ */
+export function auditSentence(record: AuditRecord): AuditSentence {
+  const did = didWords(record);
+  const texts = changeTexts(record);
+  const [only] = texts;
+  const field = record.changes[0]?.field ?? record.fields[0];
+  const isPlain = did === `changed ${objectWords(record)}`;
+  const isSingle = texts.length === 1 && field !== undefined && isPlain;
+  if (!isSingle) return { did, values: saysAll(did) ? "" : texts.join(", ") };
+  const [change] = record.changes;
+  return {
+    did: did.replace("changed ", `changed ${fieldWords(field)} of `),
+    values: change === undefined ? "" : (only ?? "").slice(fieldWords(field).length + 2),
+  };
+}
+
+/** What was made, removed, enabled or disabled needs no list of fields. */
+const saysAll = (did: string): boolean => !/^(?:added or )?changed /.test(did);
+
+/** "changed template" before the name of the object, "changed a template" without one. */
+function didWords(record: AuditRecord): string {
+  const { action, objectName } = record;
+  const words = actionWords(action);
+  if (words === null) return action;
+  const did = words.charAt(0).toLowerCase() + words.slice(1);
+  const noun = objectWords(record);
+  const end = ` ${withArticle(noun)}`;
+  if (objectName === null || objectName === "") return did;
+  return did.endsWith(end) ? `${did.slice(0, -end.length)} ${noun}` : `${did}:`;
 }
 
 /** A value of a field, also one that is none or has no visible text. */
@@ -115,10 +178,33 @@ export function changedValueText(value: string | null): string {
 
 const WITHOUT_LABEL = { CLI: "Command line", SYSTEM: "Mailstead" } as const;
 
-export function actorWords({ kind, label }: AuditRecord["actor"]): string {
+export function actorWords({ kind, label, name }: AuditRecord["actor"]): string {
   if (kind === "CLI" || kind === "SYSTEM") return WITHOUT_LABEL[kind];
-  return kind === "KEY" ? `Key ${label}` : label;
+  return kind === "KEY" ? `Key ${label}` : (name ?? label);
 }
+
+/** The types of objects that the search field suggests. */
+export const SUGGESTED_TYPES = [
+  "campaign",
+  "contact",
+  "domain",
+  "inbound-route",
+  "key",
+  "layout",
+  "passkey",
+  "project",
+  "report-mailbox",
+  "segment",
+  "session",
+  "team",
+  "template",
+  "user",
+  "view",
+  "webhook",
+  "workflow",
+] as const;
+
+export const typeWords = (type: string): string => NOUNS[type] ?? type;
 
 /** The actions that the search field suggests. */
 export const SUGGESTED_ACTIONS = [

@@ -1,12 +1,18 @@
 /** One change of the audit log: who made it, and the old and new values in full. */
 
 import { useEffect, useRef } from "react";
-import type { AuditRecord } from "../../../modules/accounts/team-model.ts";
+import type { AuditRecord } from "../../../modules/accounts/audit-model.ts";
 import { CopyText } from "../../ui/copy.tsx";
 import { Field, Fields } from "../../ui/fields.tsx";
 import { SideDrawer } from "../../ui/side-drawer.tsx";
 import { exactTime } from "../../ui/time.tsx";
-import { actionWords, actorWords, objectWords, changedValueText } from "./audit-words.ts";
+import {
+  actionWords,
+  actorWords,
+  changedValueText,
+  fieldWords,
+  objectWords,
+} from "./audit-words.ts";
 
 export function AuditDrawer(props: {
   id: string | undefined;
@@ -45,7 +51,7 @@ export function AuditDrawer(props: {
 }
 
 function ChangeView({ record }: { record: AuditRecord }) {
-  const { at, actor, objectId, objectName, address, changes, fields } = record;
+  const { at, actor, project, objectId, objectName, address, changes, fields } = record;
   const known = new Set(changes.map(({ field }) => field));
   const others = fields.filter((field) => !known.has(field));
   return (
@@ -53,7 +59,11 @@ function ChangeView({ record }: { record: AuditRecord }) {
       <section className="section">
         <Fields>
           <Field label="Time">{exactTime(new Date(at))}</Field>
-          <Field label="Who">{actorWords(actor)}</Field>
+          <Field label="Who">
+            {actorWords(actor)}
+            {actor.name !== null && <span className="muted"> ({actor.label})</span>}
+          </Field>
+          {project !== null && <Field label="Project">{project.name}</Field>}
           <Field label="Object">{[objectWords(record), objectName ?? ""].join(" ")}</Field>
           {objectId !== null && (
             <Field label="Id">
@@ -67,7 +77,7 @@ function ChangeView({ record }: { record: AuditRecord }) {
         <h3 className="audit-heading">Changes</h3>
         {changes.map(({ field, before, after }) => (
           <dl key={field} className="audit-change">
-            <dt>{field}</dt>
+            <dt>{fieldWords(field)}</dt>
             <dd>
               <del>{changedValueText(before)}</del>
               <ins>{changedValueText(after)}</ins>
@@ -77,7 +87,7 @@ function ChangeView({ record }: { record: AuditRecord }) {
         {others.length > 0 && (
           <p className="muted">
             {changes.length > 0 && "Also changed: "}
-            {others.join(", ")}. The values of these fields are not kept.
+            {others.map(fieldWords).join(", ")}. The values of these fields are not kept.
           </p>
         )}
         {changes.length + others.length === 0 && (
