@@ -3,7 +3,7 @@
 import { expect } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
-import { faultsOf, hasChromium, NO_FAULTS, type OpenedPage, openPage } from "../support/browser.ts";
+import { faultsOf, NO_FAULTS, type OpenedPage, openPage } from "../support/browser.ts";
 import { expectSoon } from "../support/eventually.ts";
 import { stringAt } from "../support/json.ts";
 import { beforePages, pageTest } from "../support/page-test.ts";

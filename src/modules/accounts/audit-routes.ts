@@ -1,15 +1,17 @@
 /**
  * GET /audit                 the changes of a project
  * GET /audit/export          the same as a file
- * GET /system/audit          the changes of the whole installation, for its owners
- * GET /system/audit/export   the same as a file
+ * GET /app/api/audit         the changes of the whole installation, for its owners
+ * GET /app/api/audit/export  the same as a file
+ *
+ * The last two serve the dashboard and are not documented.
  */
 
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { Elysia } from "elysia";
 import type { App } from "../../core/app.ts";
-import { ALSO, describeOperations } from "../../http/documented.ts";
+import { ALSO, describeOperations, undocumented } from "../../http/documented.ts";
 import { envelope, ListEnvelope, withErrors } from "../../http/envelope.ts";
 import { isoTime } from "../../lib/clock.ts";
 import { admissionOf } from "../admission.ts";
@@ -22,42 +24,23 @@ const LIST_TEXT = "Changes that match all given filters, newest first. They are 
 const EXPORT_TEXT =
   "As the list, as a file: CSV for spreadsheets, or one JSON object per line (`format=ndjson`).";
 
-const DETAILS = {
-  ...describeOperations(
-    { tag: "Team" },
-    {
-      listAuditRecords: {
-        role: "ADMIN",
-        access: "SESSION",
-        summary: "List the changes of a project and who made them",
-        description: LIST_TEXT,
-      },
-      exportAuditRecords: {
-        role: "ADMIN",
-        access: "SESSION",
-        summary: "Export the changes of a project",
-        description: EXPORT_TEXT,
-      },
+const DETAILS = describeOperations(
+  { tag: "Team" },
+  {
+    listAuditRecords: {
+      role: "ADMIN",
+      access: "SESSION",
+      summary: "List the changes of a project and who made them",
+      description: LIST_TEXT,
     },
-  ),
-  ...describeOperations(
-    { tag: "System" },
-    {
-      listSystemAudit: {
-        role: "OWNER",
-        access: "SESSION",
-        summary: "List the changes of the installation",
-        description: `Those of all projects, of users and of the server. ${LIST_TEXT}`,
-      },
-      exportSystemAudit: {
-        role: "OWNER",
-        access: "SESSION",
-        summary: "Export the changes of the installation",
-        description: EXPORT_TEXT,
-      },
+    exportAuditRecords: {
+      role: "ADMIN",
+      access: "SESSION",
+      summary: "Export the changes of a project",
+      description: EXPORT_TEXT,
     },
-  ),
-};
+  },
+);
 
 const FORMATS = {
   csv: { type: "text/csv; charset=utf-8; header=present", extension: "csv" },
@@ -100,15 +83,13 @@ export function auditRoutes(app: App) {
       ...exported,
       detail: DETAILS.exportAuditRecords,
     });
-  const ofAll = new Elysia({ name: "system-audit-routes" })
+  const hidden = { detail: undocumented("OWNER", "SESSION") };
+  const ofAll = new Elysia({ name: "system-audit-routes", prefix: "/app/api/audit" })
     .use(session)
-    .get("/system/audit", ({ query }) => list(null, query), {
-      ...listed,
-      detail: DETAILS.listSystemAudit,
-    })
-    .get("/system/audit/export", ({ query }) => exportAudit(app, null, query), {
-      ...exported,
-      detail: DETAILS.exportSystemAudit,
+    .get("", ({ query }) => list(null, query), { ...hidden, query: AuditQuery })
+    .get("/export", ({ query }) => exportAudit(app, null, query), {
+      ...hidden,
+      query: AuditExportQuery,
     });
   return [ofProject, ofAll];
 }

@@ -276,6 +276,9 @@ const UNKEPT: Readonly<Record<string, readonly string[]>> = {
   // Secrets.
   "report-mailbox": ["password"],
   "report-source": ["signingKey"],
+  relay: ["password"],
+  // The password and the name of the relay are in its URL.
+  setting: ["relay"],
 };
 
 test("a change keeps the old and new values of every field, unless they are listed", () => {
@@ -390,12 +393,12 @@ describe("an export", () => {
       record(entry("user.disable"));
     });
     const owner = await signIn(t);
-    const list = await owner.get("/system/audit?action=user.disable");
+    const list = await owner.get("/app/api/audit?action=user.disable");
     expect(list.at("data.items")).toMatchObject([{ action: "user.disable", project: null }]);
-    const text = String((await owner.get("/system/audit/export")).body);
+    const text = String((await owner.get("/app/api/audit/export")).body);
     expect(text.trimEnd().split("\r\n")).toHaveLength(4);
     const eve = await signIn(t, { email: "eve@example.com", isOwner: false });
-    for (const path of ["/system/audit", "/system/audit/export"]) {
+    for (const path of ["/app/api/audit", "/app/api/audit/export"]) {
       expect((await eve.get(path)).status).toBe(403);
     }
   });

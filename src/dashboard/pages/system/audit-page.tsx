@@ -35,8 +35,8 @@ export function SystemAuditPage() {
       tabs={<AdminTabs />}
     >
       <AuditTable
-        path="/system/audit"
-        exportPath="/system/audit/export"
+        path="/app/api/audit"
+        exportPath="/app/api/audit/export"
         page="/admin/audit"
         columns={SYSTEM_AUDIT_COLUMNS}
         search={search}
