@@ -30,6 +30,7 @@ const AROUND_MS = 400;
 
 const folder = temporaryFolder();
 const data = join(folder, "data");
+const backups = join(folder, "backups");
 const sink = await startSink();
 const web = await startWebServer();
 const main =
@@ -42,7 +43,7 @@ const start = (): Promise<Server> =>
     binary: values.binary ?? null,
     data,
     args: [
-      ["--backup-to", join(folder, "backups"), "--operator-email", "ops@operators.test"],
+      ["--backup-to", backups, "--operator-email", "ops@operators.test"],
       ["--alert-relay-url", `smtp://127.0.0.1:${sink.port}?tls=none`],
       ["--alert-webhook", `${web.origin}/hook`, "--allow-private-addresses", "true"],
       ["--system-from", "Alerts <alerts@shop.test>", "--weekly-digest", "false"],
@@ -53,9 +54,10 @@ function setBackup(isFailing: boolean): void {
   const sqlite = new Database(join(data, "mailstead.db"));
   sqlite.run("PRAGMA busy_timeout = 5000");
   const at = Date.now();
-  const last = { name: "b", target: folder, createdAt: at, verifiedAt: at, bytes: 1, sha256: "0" };
-  if (isFailing) recordBackupFailure({ sqlite }, { at, error: "No space.", suggestion: null });
-  else recordBackup({ sqlite }, last);
+  const last = { name: "b", createdAt: at, verifiedAt: at, bytes: 1, sha256: "0" };
+  if (isFailing)
+    recordBackupFailure({ sqlite }, backups, { at, error: "No space.", suggestion: null });
+  else recordBackup({ sqlite }, backups, last);
   sqlite.close();
 }
 

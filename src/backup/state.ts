@@ -1,6 +1,7 @@
 /**
- * The state of the backups, stored in the database: the last one that was verified, and why the
- * latest try failed. The command that makes a backup stores it, and the server if that was killed.
+ * The state of the backups, stored in the database: for each place of them the last one that was verified,
+ * and why the latest try failed. The command that makes a backup stores it, and the server if that was
+ * killed.
  */
 
 import { type Static, Type } from "@sinclair/typebox";
@@ -13,11 +14,11 @@ const Nullable = <T extends ReturnType<typeof Type.Object>>(schema: T) =>
 
 /** Times are in milliseconds since the epoch. */
 const BackupState = Type.Object({
+  /** The folder or s3://… of the backups. */
+  target: Type.String(),
   last: Nullable(
     Type.Object({
       name: Type.String(),
-      /** The folder or s3://… that the backup is in. */
-      target: Type.String(),
       createdAt: Type.Integer(),
       verifiedAt: Type.Integer(),
       bytes: Type.Integer(),
@@ -35,26 +36,31 @@ const BackupState = Type.Object({
   ),
 });
 export type BackupState = Static<typeof BackupState>;
+const Stored = Type.Array(BackupState);
 
-const NONE: BackupState = { last: null, failure: null };
+/** States of other places that are kept, the latest ones. */
+const MAX_PLACES = 10;
 const MAX_TEXT_CHARACTERS = 1_000;
 
-export function backupState(db: Pick<Db, "sqlite">): BackupState {
-  const stored = readInstallationValue(db, "backup_state");
-  if (stored === null) return NONE;
-  const value: unknown = JSON.parse(stored);
-  // A later version may have stored it in another form.
-  return Value.Check(BackupState, value) ? value : NONE;
+/** The state of a place; null stands for a server that makes no backups. */
+export function backupState(db: Pick<Db, "sqlite">, target: string | null): BackupState {
+  const found = readStates(db).find((state) => state.target === target);
+  return found ?? { target: target ?? "", last: null, failure: null };
 }
 
 /** Part of a change: the backup is complete and verified. */
-export function recordBackup(db: Pick<Db, "sqlite">, last: NonNullable<BackupState["last"]>): void {
-  store(db, { last, failure: null });
+export function recordBackup(
+  db: Pick<Db, "sqlite">,
+  target: string,
+  last: NonNullable<BackupState["last"]>,
+): void {
+  store(db, { target, last, failure: null });
 }
 
 /** Part of a change: the latest try failed. */
 export function recordBackupFailure(
   db: Pick<Db, "sqlite">,
+  target: string,
   { at, error, suggestion }: NonNullable<BackupState["failure"]>,
 ): void {
   const failure = {
@@ -62,9 +68,19 @@ export function recordBackupFailure(
     error: error.slice(0, MAX_TEXT_CHARACTERS),
     suggestion: suggestion?.slice(0, MAX_TEXT_CHARACTERS) ?? null,
   };
-  store(db, { ...backupState(db), failure });
+  store(db, { ...backupState(db, target), failure });
+}
+
+function readStates(db: Pick<Db, "sqlite">): BackupState[] {
+  const stored = readInstallationValue(db, "backup_state");
+  if (stored === null) return [];
+  const value: unknown = JSON.parse(stored);
+  // A later version may have stored it in another form.
+  return Value.Check(Stored, value) ? value : [];
 }
 
 function store(db: Pick<Db, "sqlite">, state: BackupState): void {
-  storeInstallationValue(db, "backup_state", JSON.stringify(state));
+  const others = readStates(db).filter(({ target }) => target !== state.target);
+  const states = [state, ...others].slice(0, MAX_PLACES);
+  storeInstallationValue(db, "backup_state", JSON.stringify(states));
 }

@@ -10,7 +10,7 @@ import { openTarget, type BackupTarget } from "../backup/target.ts";
 import type { Config } from "../config/settings.ts";
 import { systemClock } from "../lib/clock.ts";
 import { isS3 } from "../lib/s3-location.ts";
-import { backupTargetOf, s3AccessOf } from "../modules/backups.ts";
+import { s3AccessOf } from "../modules/backups.ts";
 import { type Input, readSettings, UsageError } from "./command.ts";
 import { STORE_SETTINGS } from "./store.ts";
 
@@ -31,14 +31,18 @@ export const S3_SETTINGS = [
   "s3SecretAccessKey",
 ] as const;
 export const TARGET_SETTINGS = [...STORE_SETTINGS, "backupTo", ...S3_SETTINGS] as const;
-/** The target of the argument, else that of the settings. */
-export function namedTarget({ io, positionals }: Input, config: Config): BackupTarget {
+
+/** The name of the target of the argument, else of that of the settings. */
+export function targetName({ io, positionals }: Input, config: Config): string {
   const [given] = positionals;
   const name = given === undefined || isS3(given) ? given : resolve(io.cwd, given);
-  const target = backupTargetOf({ ...config, backupTo: name ?? config.backupTo }, systemClock);
-  if (target !== null) return target;
+  const chosen = name ?? config.backupTo;
+  if (chosen !== null) return chosen;
   throw new UsageError("TARGET is needed: a folder or s3://BUCKET/PREFIX, or set --backup-to");
 }
+
+export const namedTarget = (input: Input, config: Config): BackupTarget =>
+  openTarget(targetName(input, config), s3AccessOf(config, systemClock));
 
 const folderIn = (address: string): string =>
   address.endsWith(`/${ARCHIVE_NAME}`) ? address.slice(0, -ARCHIVE_NAME.length - 1) : address;

@@ -16,7 +16,6 @@ import {
   readInventory,
   type StoredBackup,
 } from "../backup/stored.ts";
-import type { BackupTarget } from "../backup/target.ts";
 import { hasInstallation, openDataFolder } from "../db/folder.ts";
 import { readInstallationValue, storeInstallationValue } from "../db/installation-values.ts";
 import { migrate } from "../db/migrate.ts";
@@ -28,6 +27,7 @@ import {
   FROM,
   findNamedBackup,
   namedTarget,
+  targetName,
   S3_SETTINGS,
   TARGET,
   TARGET_SETTINGS,
@@ -102,7 +102,8 @@ export const backupRun: Command = {
   run: async (input) => {
     const config = readSettings(input, { names: [...TARGET_SETTINGS, "backupKeep"] });
     const progress = backupProgress(input, systemClock);
-    const made = await recordFailure(input, progress.end, async () => {
+    const place = targetName(input, config);
+    const made = await recordFailure(input, { place, atEnd: progress.end }, async () => {
       const target = namedTarget(input, config);
       const recipient = await recipientOf(input);
       const data = openDataFolder(config.data, config.secret);
@@ -111,7 +112,7 @@ export const backupRun: Command = {
       const options = { data, target, keep: config.backupKeep, recipient, now, onProgress };
       const backup = await makeBackup(options);
       await withStore(input, ({ db, writer }) =>
-        writer.write(() => recordBackup(db, stateOf(backup, target))),
+        writer.write(() => recordBackup(db, place, stateOf(backup))),
       );
       return backup;
     });
@@ -242,7 +243,7 @@ export const restore: Command = {
 /** Runs the work, and stores why it failed, so that the server and its owners know. */
 async function recordFailure<T>(
   input: Input,
-  atEnd: () => Promise<void>,
+  { place, atEnd }: { place: string; atEnd: () => Promise<void> },
   work: () => Promise<T>,
 ): Promise<T> {
   try {
@@ -253,7 +254,7 @@ async function recordFailure<T>(
     const message = error instanceof Error ? error.message : String(error);
     const failure = { at: systemClock.now(), error: message, suggestion };
     await withStore(input, ({ db, writer }) =>
-      writer.write(() => recordBackupFailure(db, failure)),
+      writer.write(() => recordBackupFailure(db, place, failure)),
     );
     throw error;
   } finally {
@@ -261,10 +262,10 @@ async function recordFailure<T>(
   }
 }
 
-function stateOf({ name, manifest }: StoredBackup, target: BackupTarget) {
+function stateOf({ name, manifest }: StoredBackup) {
   const { bytes, contents, sha256, verifiedAt } = manifest;
   const [createdAt, verified] = [Date.parse(contents.createdAt), Date.parse(verifiedAt)];
-  return { name, target: target.name, createdAt, verifiedAt: verified, bytes, sha256 };
+  return { name, createdAt, verifiedAt: verified, bytes, sha256 };
 }
 
 /** Runs the work with a folder of its own, which only its owner can read and which is removed. */

@@ -84,7 +84,7 @@ function createRunner(app: App) {
     child: Child,
     onProgress: (progress: BackupProgress) => void,
   ): Promise<void> {
-    const before = backupState(app.db).failure;
+    const before = backupState(app.db, config.backupTo).failure;
     const [code, , last] = await Promise.all([
       child.exited,
       new Response(child.stdout).text(),
@@ -100,12 +100,14 @@ function createRunner(app: App) {
       return;
     }
     log.error("a backup failed", { error });
-    const isStored = !Bun.deepEquals(before, backupState(app.db).failure);
+    const isStored = !Bun.deepEquals(before, backupState(app.db, config.backupTo).failure);
     if (!isStored) await recordFailure({ at: clock.now(), error, suggestion });
   }
 
   async function recordFailure(failure: Failure): Promise<void> {
-    await app.writer.write(() => recordBackupFailure(app.db, failure));
+    const { backupTo } = config;
+    if (backupTo === null) return;
+    await app.writer.write(() => recordBackupFailure(app.db, backupTo, failure));
   }
 
   function lowerPriority(pid: number): void {
@@ -124,7 +126,8 @@ function createRunner(app: App) {
     async nextAt(): Promise<number> {
       const { Cron } = await import("croner");
       const patterns = [dailyPattern(config.backupAt)];
-      if (backupState(app.db).failure !== null) patterns.push(retryPattern(config.backupAt));
+      if (backupState(app.db, config.backupTo).failure !== null)
+        patterns.push(retryPattern(config.backupAt));
       const now = new Date(clock.now());
       return Math.min(
         ...patterns.map((pattern) => new Cron(pattern).nextRun(now)?.getTime() ?? Infinity),
@@ -145,7 +148,8 @@ function createRunner(app: App) {
 
     /** Makes a backup if the latest try failed. */
     async runAgain(): Promise<void> {
-      const isDue = backupState(app.db).failure !== null && running === null && hasKey(app.db);
+      const isDue =
+        backupState(app.db, config.backupTo).failure !== null && running === null && hasKey(app.db);
       if (isDue) await begin().ended;
     },
   };
@@ -195,7 +199,7 @@ type TargetConfig = Pick<
 >;
 
 /** The place of the backups; null without --backup-to. Throws BackupError if settings are missing. */
-export function backupTargetOf(config: TargetConfig, clock: Clock): BackupTarget | null {
+function backupTargetOf(config: TargetConfig, clock: Clock): BackupTarget | null {
   return config.backupTo === null ? null : openTarget(config.backupTo, s3AccessOf(config, clock));
 }
 

@@ -43,7 +43,6 @@ const SICK = {
     nextAt: "2099-01-03T03:17:00.000Z",
     last: {
       name: "mailstead-1a2b3c4d-20260102T031700Z",
-      target: "s3://backups/shop",
       createdAt: "2026-01-02T03:17:00.000Z",
       verifiedAt: "2026-01-02T03:18:00.000Z",
       bytes: 21_900_000,

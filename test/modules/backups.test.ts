@@ -42,7 +42,7 @@ afterAll(async () => {
 test("needs a recovery key, runs once at a time, and leaves no part after a kill", async () => {
   const runner = backupRunner(t.app.app);
   await runner.runScheduled();
-  expect(backupState(t.db).failure?.error).toContain("no recovery key");
+  expect(backupState(t.db, backupTo).failure?.error).toContain("no recovery key");
   const { json } = await mailstead(["backup", "init", "--data", folder, "--json"], environment);
   storeInstallationValue(t.db, "backup_recipient", stringAt(json, "recipient"));
 
@@ -50,7 +50,12 @@ test("needs a recovery key, runs once at a time, and leaves no part after a kill
   expect(() => runner.begin()).toThrow("being made already");
   killed.kill();
   await killed.ended;
-  expect(backupState(t.db).failure?.error).toBe("It was stopped before its end.");
+  expect(backupState(t.db, backupTo).failure?.error).toBe("It was stopped before its end.");
+  // The retry comes before the scheduled one, and half an hour apart from it.
+  const retryAt = new Date(await runner.nextAt());
+  expect(retryAt.getMinutes()).toBe(47);
+  expect(retryAt.getTime() - t.clock.now()).toBeLessThanOrEqual(3_600_000);
+
   const part = `${prefixOf(installationId(TEST_SECRET))}20260101T000000Z`;
   mkdirSync(join(backupTo, part), { recursive: true });
   writeFileSync(join(backupTo, part, ARCHIVE_NAME), "half");
@@ -66,12 +71,18 @@ test("needs a recovery key, runs once at a time, and leaves no part after a kill
     last: null,
     failure: { error: "It was stopped before its end.", suggestion: expect.any(String) },
   });
+  const again = runner.runAgain();
+  runner.running()?.kill();
+  await again;
   expect((await owner.post("/system/backups")).status).toBe(204);
   expect(runner.running()).not.toBeNull();
   expectError(await owner.post("/system/backups"), { status: 409, code: "CONFLICT" });
   expect((await t.call("POST", "/system/backups", {})).status).toBe(403);
   await runner.running()?.ended;
-  expect(backupState(t.db)).toMatchObject({ last: { target: backupTo }, failure: null });
+  await runner.runAgain();
+  expect(runner.running()).toBeNull();
+  expect(new Date(await runner.nextAt()).getMinutes()).toBe(17);
+  expect(backupState(t.db, backupTo)).toMatchObject({ last: { name: names()[0] }, failure: null });
   expect((await owner.get("/system")).at("data.backup")).toMatchObject({
     running: null,
     last: { name: names()[0], bytes: expect.any(Number), verifiedAt: expect.any(String) },

@@ -372,7 +372,7 @@ async function readRates(
 function readBackup(app: App, { startedAt }: AlertSources): Found[] {
   const { backupTo } = app.config;
   if (backupTo === null || app.folder === null) return [];
-  const { last, failure } = backupState(app.db);
+  const { last, failure } = backupState(app.db, backupTo);
   if (failure !== null) {
     return one(
       `The last one failed: ${[failure.error, failure.suggestion ?? ""].join(" ").trim()}`,

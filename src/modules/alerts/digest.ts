@@ -89,7 +89,7 @@ function totalOf(projects: readonly Counts[]): Counts {
 }
 
 function backupText({ config, db }: App): string {
-  const { last, failure } = backupState(db);
+  const { last, failure } = backupState(db, config.backupTo);
   if (failure !== null) return `The latest one failed on ${utcText(failure.at)}: ${failure.error}`;
   if (last !== null) return `The last one is of ${utcText(last.createdAt)}, and was verified.`;
   return config.backupTo === null

@@ -88,7 +88,6 @@ const SystemBackup = named(
         described(
           Type.Object({
             name: Type.String(),
-            target: Type.String(),
             createdAt: DateTime,
             verifiedAt: DateTime,
             bytes: Type.Integer(),
@@ -96,7 +95,6 @@ const SystemBackup = named(
           }),
           {
             name: "The folder of the backup in the target",
-            target: "The folder or bucket that it was stored in",
             createdAt: "When the database was copied",
             verifiedAt: "When the backup was opened again, read back and compared",
             bytes: "Bytes of the encrypted file",
@@ -282,7 +280,6 @@ export const System = named(
         nextAt: EXAMPLE.updatedAt,
         last: {
           name: "mailstead-1a2b3c4d-20270131T031700Z",
-          target: "s3://backups/shop",
           createdAt: EXAMPLE.createdAt,
           verifiedAt: EXAMPLE.updatedAt,
           bytes: 21_930_101,

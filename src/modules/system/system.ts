@@ -154,7 +154,7 @@ async function readBackups(app: App): Promise<System["backup"]> {
   const { backupTo: target, backupKeep: keep } = app.config;
   if (target === null || app.folder === null) return null;
   const runner = backupRunner(app);
-  const { last, failure } = backupState(app.db);
+  const { last, failure } = backupState(app.db, target);
   const running = runner.running();
   return {
     target,

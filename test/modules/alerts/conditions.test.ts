@@ -35,12 +35,14 @@ const setHours = (columns: string, ...values: number[]) => {
 
 const backup = (at: number) => ({
   name: "b",
-  target: "/b",
   createdAt: at,
   verifiedAt: at,
   bytes: 1,
   sha256: "0",
 });
+
+const placeOf = ({ app }: { app: { config: { backupTo: string | null } } }): string =>
+  app.config.backupTo ?? "";
 
 type Case = {
   name: string;
@@ -167,19 +169,23 @@ const CASES: readonly Case[] = [
   {
     name: "backup",
     begin: () =>
-      recordBackupFailure(a.t.db, { at: 0, error: "The disk is full.", suggestion: "Free some." }),
+      recordBackupFailure(a.t.db, placeOf(a), {
+        at: 0,
+        error: "The disk is full.",
+        suggestion: "Free some.",
+      }),
     quiet: 0,
     raised: 1,
-    end: () => recordBackup(a.t.db, backup(a.clock.now())),
+    end: () => recordBackup(a.t.db, placeOf(a), backup(a.clock.now())),
     cleared: 1,
     finding: "The last one failed: The disk is full. Free some.",
   },
   {
     name: "backup",
-    begin: () => recordBackup(a.t.db, backup(a.clock.now() - 36 * 3_600_000)),
+    begin: () => recordBackup(a.t.db, placeOf(a), backup(a.clock.now() - 36 * 3_600_000)),
     quiet: 0,
     raised: 1,
-    end: () => recordBackup(a.t.db, backup(a.clock.now())),
+    end: () => recordBackup(a.t.db, placeOf(a), backup(a.clock.now())),
     cleared: 1,
     finding: "The newest one is of 2026-02-28 22:00 UTC.",
   },

@@ -90,7 +90,11 @@ describe("the weekly digest", () => {
     put(MONDAY - 6 * DAY_MS, "1200, 24, 4, 3");
     put(MONDAY - 2 * DAY_MS, "800, 6, 6, 1");
     sqlite.run("UPDATE domains SET failing_since = ?", [app.clock.now()]);
-    recordBackupFailure(app.t.db, { at: 0, error: "No space <left>.", suggestion: null });
+    recordBackupFailure(app.t.db, app.app.config.backupTo ?? "", {
+      at: 0,
+      error: "No space <left>.",
+      suggestion: null,
+    });
     await app.minutes(11);
     await passUntil(app, MONDAY);
     const message = servers.sink.messages.find(({ data }) =>
