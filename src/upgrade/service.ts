@@ -148,19 +148,31 @@ export async function awaitReady(
 }
 
 async function whyNotReady(url: string): Promise<string | null> {
+  const answer = await ask(url);
+  if (!("status" in answer)) return answer.reason;
+  if (answer.status === 200) return null;
+  return `${url} answers ${answer.status} ${answer.text.slice(0, MAX_REASON_CHARACTERS)}`;
+}
+
+/** Resolves to null if a server answers at all, or to the reason why not. */
+export async function whyUnreachable(url: string): Promise<string | null> {
+  const answer = await ask(url);
+  return "status" in answer ? null : answer.reason;
+}
+
+async function ask(url: string): Promise<{ status: number; text: string } | { reason: string }> {
   try {
     const response = await fetch(url, {
       signal: AbortSignal.timeout(REQUEST_LIMIT_MS),
       proxy: false,
     });
-    const text = await response.text();
-    if (response.status === 200) return null;
-    return `${url} answers ${response.status} ${text.slice(0, MAX_REASON_CHARACTERS)}`;
+    return { status: response.status, text: await response.text() };
   } catch (error) {
     const isRefused =
       error instanceof Error && "code" in error && REFUSED.includes(String(error.code));
-    if (isRefused) return `nothing answers at ${url}`;
-    return `${url} does not answer: ${error instanceof Error ? error.message : String(error)}`;
+    if (isRefused) return { reason: `nothing answers at ${url}` };
+    const why = error instanceof Error ? error.message : String(error);
+    return { reason: `${url} does not answer: ${why}` };
   }
 }
 

@@ -48,7 +48,7 @@ import {
   STOPPED_FOLDER,
   UPGRADE_FOLDER,
 } from "./rollback.ts";
-import { awaitReady, type Service, stopAndLock } from "./service.ts";
+import { awaitReady, type Service, stopAndLock, whyUnreachable } from "./service.ts";
 import { readerOf, type ReleaseSource } from "./source.ts";
 
 export type UpgradeOptions = {
@@ -100,7 +100,7 @@ export async function upgrade(options: UpgradeOptions): Promise<Upgraded> {
   const { version } = release;
   tell(`Version ${version} is offered, signed by the key of releases; ${installed} is installed.`);
   if (!isWanted(options, version)) return { kind: "current", version };
-  if (!isTrial) requireService(options);
+  if (!isTrial) await requireService(options);
   const unlock = asOwner(options.programs, () => lockWork(data));
   try {
     requireSpace(data);
@@ -145,12 +145,22 @@ function isWanted(
   );
 }
 
-function requireService(options: UpgradeOptions): void {
-  if (options.service !== null || !isServed(options)) return;
+/** A server that runs must be one that can be stopped and started, and whose readiness can be asked. */
+async function requireService(options: UpgradeOptions): Promise<void> {
+  const { service, data, readyUrl } = options;
+  if (!isServed(options)) return;
+  if (service === null) {
+    throw new UpgradeError(
+      `A server uses ${data}, and how it is stopped and started is not known.`,
+      "Name both with --stop-command and --start-command, or its systemd unit with --unit. Or stop the " +
+        "server, run this command, and start the server.",
+    );
+  }
+  const reason = await whyUnreachable(readyUrl);
+  if (reason === null) return;
   throw new UpgradeError(
-    `A server uses ${options.data}, and how it is stopped and started is not known.`,
-    "Name both with --stop-command and --start-command, or its systemd unit with --unit. Or stop the " +
-      "server, run this command, and start the server.",
+    `A server uses ${data}, but ${reason}, so it would not be known whether the new version is ready.`,
+    "Name its --host and --port. If it does not work, stop it, run this command, and start it.",
   );
 }
 

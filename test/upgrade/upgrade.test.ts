@@ -315,6 +315,11 @@ describe("nothing changes, and the server goes on, if", () => {
       "how it is stopped and started is not known",
     ],
     [
+      "the server answers at another place",
+      { changes: () => ({ readyUrl: "http://127.0.0.1:1/readyz" }) },
+      "but nothing answers at http://127.0.0.1:1/readyz",
+    ],
+    [
       "the server does not stop",
       { changes: () => ({ service: { ...service, stop: async () => {}, start: async () => {} } }) },
       "still uses",
