@@ -30,6 +30,7 @@ import { plunkNoun } from "./modules/plunk/plunk.ts";
 import { projectNoun } from "./modules/projects.ts";
 import { relayReportNoun } from "./modules/relay-reports/relay-reports.ts";
 import { projectRelayNoun } from "./modules/delivery/project-relays.ts";
+import { trackingHostNoun } from "./modules/delivery/tracking-hosts.ts";
 import { reportMailboxNoun } from "./modules/report-mailboxes/report-mailboxes.ts";
 import { resendModule } from "./modules/resend/resend.ts";
 import { retentionNoun } from "./modules/retention.ts";
@@ -96,6 +97,7 @@ function createModules(app: App): readonly Module[] {
     moduleOf(app, subscriptionNoun),
     moduleOf(app, trackingNoun),
     moduleOf(app, projectRelayNoun),
+    moduleOf(app, trackingHostNoun),
     moduleOf(app, relayReportNoun),
     moduleOf(app, reportMailboxNoun),
     moduleOf(app, retentionNoun),

@@ -66,6 +66,7 @@ function rowOf(number: number, html: string): MailRow {
     projectId: "p-1",
     projectName: "Bench",
     tracking: "ENABLED",
+    trackingHost: null,
     language: "en",
     contactId: "c-1",
     to: "person@example.net",

@@ -50,6 +50,7 @@ export const SEALED: readonly { table: string; column: string; purpose: string }
   { table: "project_relays", column: "password", purpose: "project-relay-passwords" },
   { table: "report_mailboxes", column: "password", purpose: "report-mailbox-passwords" },
   { table: "report_sources", column: "signing_key", purpose: "report-source-keys" },
+  { table: "tracking_hosts", column: "certificate", purpose: "tracking-host-certificates" },
   { table: "webhooks", column: "secret", purpose: "webhook-secrets" },
   { table: "webhooks", column: "previous_secret", purpose: "webhook-secrets" },
 ];

@@ -31,7 +31,8 @@ const SECTIONS: Readonly<Record<string, string>> = {
   Images: "Images that mails show",
   Domains: "The domains that a project sends from, and their DNS records",
   Suppressions: "Addresses that get no mail",
-  Delivery: "The way by which the mail of a project leaves: a relay of its own",
+  Delivery:
+    "The way by which the mail of a project leaves: a relay of its own, and the host of its tracked links",
   Bounces: "Reports of other mail servers about mails: bounces and complaints",
   Inbound: "Addresses for which mail is received, and the mails that arrived",
   Statistics: "Numbers of mails and subscriptions by hour and day",

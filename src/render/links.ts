@@ -35,6 +35,13 @@ export function pixelUrl(base: string, key: Uint8Array, emailId: string): string
   return `${base}/o/${issueToken(key, emailId)}.gif`;
 }
 
+/** A base URL without a slash at the end, with another host: the same scheme and port. */
+export function baseAtHost(base: string, host: string): string {
+  const { protocol, port, pathname } = new URL(base);
+  const path = pathname === "/" ? "" : pathname;
+  return `${protocol}//${host}${port === "" ? "" : `:${port}`}${path}`;
+}
+
 /** Prefix of the URLs of all tracked links. */
 export function redirectBase(base: string): string {
   return `${base}/c/`;

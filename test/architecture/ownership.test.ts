@@ -51,6 +51,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   project_hours: "modules/stats/",
   project_relays: "modules/delivery/",
   project_usage: "db/",
+  tracking_hosts: "modules/delivery/",
   projects: "modules/projects.ts",
   purge_marks: "db/",
   readers: "events/",

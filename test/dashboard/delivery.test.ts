@@ -7,16 +7,28 @@ import { listAt } from "../support/json.ts";
 import { beforePages, pageTest } from "../support/page-test.ts";
 import { startScript, type ScriptServer } from "../support/smtp-script.ts";
 import { goTo } from "./go-to.ts";
-import { openAs, type PeopledProject, newProjectWithPeople } from "./people.ts";
+import {
+  newProjectWithPeople,
+  openAs,
+  type PeopledProject,
+  type PeopledServer,
+  startWithPeople,
+} from "./people.ts";
 
 let server: PeopledProject;
 let relay: ScriptServer;
+/** A server with a public name, to which records may lead. */
+let hosts: PeopledServer;
 
 beforePages(async () => {
   server = await newProjectWithPeople();
+  hosts = await startWithPeople(["--tracking-url=https://track.mail.example", "--dns=127.0.0.1:9"]);
+  closers.push(hosts.stop);
   relay = await startScript({ script: { auth: { code: 535, text: "5.7.8 Wrong password" } } });
+  closers.push(() => relay.close());
 });
-afterAll(() => relay.close());
+const closers: (() => Promise<unknown>)[] = [];
+afterAll(() => Promise.all(closers.map((close) => close())));
 
 /** The problems without the refusal of a faulty field, which the browser logs. */
 const unexpected = (problems: readonly string[]) =>
@@ -73,6 +85,28 @@ describe("the page of the delivery", () => {
     await question.getByRole("button", { name: "Remove the relay" }).click();
     await page.getByRole("button", { name: "Use this relay" }).waitFor();
     await expectSoon(async () => (await relays()).length, 0);
+    expect(unexpected(problems)).toEqual([]);
+    await opened.close();
+  });
+
+  pageTest("a tracking host is added, checked and removed", async () => {
+    const opened = await openAs(hosts, "/settings/delivery");
+    const { page, problems } = opened;
+    const press = (name: string) => page.getByRole("button", { name }).click();
+    await page.getByLabel("Host", { exact: true }).fill("acme");
+    await press("Add the host");
+    await page.getByText("This must be a domain such as example.com.").waitFor();
+    await page.getByLabel("Host", { exact: true }).fill("links.acme.example");
+    await page.keyboard.press("Enter");
+    await page.getByText("Waits for its record").waitFor();
+    await page.getByRole("button", { name: "Copy the host links" }).waitFor();
+    await press("Check now");
+    await page.getByText("links.acme.example could not be looked up in the DNS").waitFor();
+    await checkLayouts(opened, "delivery-tracking");
+    await press("Remove the host");
+    const question = page.getByRole("dialog", { name: "Remove the host?" });
+    await question.getByRole("button", { name: "Remove the host" }).click();
+    await page.getByRole("button", { name: "Add the host" }).waitFor();
     expect(unexpected(problems)).toEqual([]);
     await opened.close();
   });

@@ -35,6 +35,7 @@ export function mailRow(rest: Partial<MailRow> = {}): MailRow {
     projectId: "p-1",
     projectName: "Acme",
     tracking: "DISABLED",
+    trackingHost: null,
     language: "en",
     contactId: "c-1",
     to: "ada@example.net",

@@ -47,6 +47,37 @@ export const projectRelays = sqliteTable("project_relays", {
   changedAt: integer("changed_at").notNull(),
 });
 
+/** PENDING: not checked yet, or lost. REMOVED: no new links carry it, but those in old mails work. */
+export const TRACKING_HOST_STATUSES = ["PENDING", "ACTIVE", "REMOVED"] as const;
+
+/** The hosts of tracked links of the projects that have one of their own. */
+export const trackingHosts = sqliteTable(
+  "tracking_hosts",
+  {
+    seq: integer("seq").primaryKey({ autoIncrement: true }),
+    id: text("id").notNull().unique(),
+    projectSeq: integer("project_seq")
+      .notNull()
+      .references(() => projects.seq),
+    host: text("host").notNull().unique(),
+    status: text("status", { enum: TRACKING_HOST_STATUSES }).notNull(),
+    /** The fault that the latest check has found; null if there was none. */
+    problem: text("problem"),
+    /** Number of consecutive checks that found a fault. */
+    misses: integer("misses").notNull().default(0),
+    verifiedAt: integer("verified_at"),
+    checkedAt: integer("checked_at"),
+    nextCheckAt: integer("next_check_at").notNull(),
+    /** The certificate of the host with its private key, sealed; null if there is none. */
+    certificate: blob("certificate", { mode: "buffer" }),
+    createdAt: integer("created_at").notNull(),
+  },
+  (table) => [
+    index("tracking_hosts_page").on(table.projectSeq, table.seq),
+    index("tracking_hosts_due").on(table.nextCheckAt),
+  ],
+);
+
 /** Counters of what the data of each project takes (db/usage.ts). */
 export const projectUsage = sqliteTable("project_usage", {
   projectSeq: integer("project_seq")

@@ -93,6 +93,8 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
     FROM report_mailboxes WHERE ${IN_PROJECT}`),
   "report-source": subject(`
     SELECT name AS label, name, provider FROM report_sources WHERE ${IN_PROJECT}`),
+  "tracking-host": subject(`
+    SELECT host AS label, host, status FROM tracking_hosts WHERE ${IN_PROJECT}`),
   user: subject(`
     SELECT email AS label, name, ${flag("is_owner")} AS isOwner,
            ${flag("disabled_at IS NOT NULL")} AS isDisabled

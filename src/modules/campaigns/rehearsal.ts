@@ -187,6 +187,7 @@ function mailTo(
     isTest: true,
     // An open or a click of the person who looks at it is not one of the recipient.
     tracking: "DISABLED",
+    trackingHost: null,
     language: row.language,
     contactSeq: contact.seq,
     contactId: contact.id,

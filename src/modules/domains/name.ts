@@ -34,13 +34,17 @@ function refuse(reason: string): SendingDomain {
   return { ok: false, reason };
 }
 
+/** The domain that was registered, of a name in it; null if there is none. */
+export const registeredDomain = (name: string): string | null =>
+  getDomain(name, { allowPrivateDomains: true });
+
 /**
  * The name of a record in the zone of its domain, as most DNS providers want it: relative to the
  * domain that was registered, and `@` for that domain itself. `news.example.com` has no zone of its
  * own, unless its owner made one.
  */
 export function hostInZone(name: string, domain: string): string {
-  const zone = getDomain(domain, { allowPrivateDomains: true }) ?? domain;
+  const zone = registeredDomain(domain) ?? domain;
   if (name === zone) return "@";
   return name.endsWith(`.${zone}`) ? name.slice(0, -zone.length - 1) : name;
 }

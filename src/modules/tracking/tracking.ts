@@ -32,8 +32,9 @@ import {
 } from "../../outbox/engagement.ts";
 import { TRANSITIONS } from "../../outbox/states.ts";
 import { chooseTexts } from "../../render/language.ts";
-import { openRedirect, openToken } from "../../render/links.ts";
+import { baseAtHost, openRedirect, openToken } from "../../render/links.ts";
 import type { Noun } from "../module.ts";
+import { isTrackingHost } from "../delivery/tracking-hosts.ts";
 import { isWithinPublicStorage } from "../quotas.ts";
 import { createCollector, type Hit } from "./collector.ts";
 import { FASTEST_PERSON_MS, isMachine } from "./machines.ts";
@@ -204,14 +205,19 @@ export function countReportedHit(app: App, hit: Hit, happenedAt: number): boolea
   const email = findTrackedEmail(app).get(hit.emailId);
   if (email === null || isNotTracked(email)) return false;
   // Our redirect counts these clicks itself; the pages of a recipient are no links of the mail.
-  const isOwnLink = hit.url?.startsWith(`${app.trackingUrl}/`) === true;
-  if (isOwnLink || hit.url?.startsWith(`${app.url}/`) === true) return false;
+  if (hit.url !== null && isOwnLink(app, hit.url)) return false;
   if (hit.isMachine || isTooFast({ ...hit, at: happenedAt }, email)) {
     return countMachineHit(app, hit, email.seq);
   }
   const isOpen = recordOpen(app, hit, email);
   if (hit.url === null || findClick(app).get(email.seq, hit.url) !== null) return isOpen;
   return recordClick(app, hit, email) || isOpen;
+}
+
+function isOwnLink(app: App, url: string): boolean {
+  if ([app.trackingUrl, app.url].some((base) => url.startsWith(`${base}/`))) return true;
+  const host = URL.parse(url)?.hostname ?? "";
+  return url.startsWith(`${baseAtHost(app.trackingUrl, host)}/c/`) && isTrackingHost(app, host);
 }
 
 function countMachineHit(app: App, { kind, at }: Hit, emailSeq: number): boolean {

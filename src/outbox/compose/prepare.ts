@@ -20,7 +20,7 @@ import {
 import { createLetterCache } from "../../render/letter/letter-cache.ts";
 import { SAMPLE_ID, sampleLinks, type TokenKeys } from "../../render/letter/tokens.ts";
 import { TraceEmitter } from "../../render/letter/trace.ts";
-import { type RecipientLinks, recipientLinks } from "../../render/links.ts";
+import { baseAtHost, type RecipientLinks, recipientLinks } from "../../render/links.ts";
 import type { Header } from "../../render/list-unsubscribe.ts";
 import { type OutgoingInput, prepareOutgoing } from "../../render/outgoing.ts";
 import { checkSubject } from "../../render/subject.ts";
@@ -47,6 +47,7 @@ export type MailRow = Pick<
   | "projectId"
   | "projectName"
   | "tracking"
+  | "trackingHost"
   | "language"
   | "contactId"
   | "to"
@@ -140,6 +141,7 @@ export function unsigned(error: unknown): Prepared {
 /** Returns the function that renders and composes the unsigned message of a mail. */
 function createComposition(deps: Parameters<typeof createPreparation>[0]) {
   const { keys, templateCache, renderLimitMs = RENDER_LIMIT_MS } = deps;
+  const keysFor = createKeysByHost(keys);
   const letters = createLetterCache();
   const samples = sampleLinks(keys);
   const headersOf = createHeaderReader();
@@ -203,7 +205,7 @@ function createComposition(deps: Parameters<typeof createPreparation>[0]) {
     if (!isRepeated || mail.attachments.length > 0 || marked === null) return null;
     // A private-use character of the body itself looks like a value.
     const letter = letters.find(`${values.length} ${letterContext(mail)}${marked}`, () =>
-      compileLetter(marked, values.length, { message: letterMessage(mail), keys }),
+      compileLetter(marked, values.length, { message: letterMessage(mail), keys: keysFor(mail) }),
     );
     return letter !== null && fitsLetter(letter, trace, links) ? letter : null;
   }
@@ -257,7 +259,7 @@ function createComposition(deps: Parameters<typeof createPreparation>[0]) {
       headers: headersOf(mail),
       links,
       marketing: mail.isMarketing ? marketingOf(mail, emailId) : null,
-      tracking: isTracked(mail) ? { url: keys.trackingUrl, key: keys.trackingKey } : null,
+      tracking: isTracked(mail) ? { url: keysFor(mail).trackingUrl, key: keys.trackingKey } : null,
       parameters: parseUtm(mail.utm),
     };
   }
@@ -280,7 +282,8 @@ function letterContext(mail: MailRow): string {
   const marketing = mail.isMarketing
     ? [projectName, language, messageSeq, projectId, bounceHost]
     : null;
-  return JSON.stringify([fromName, fromAddress, replyTo, headers, utm, isTracked(mail), marketing]);
+  const links = isTracked(mail) ? (mail.trackingHost ?? true) : false;
+  return JSON.stringify([fromName, fromAddress, replyTo, headers, utm, links, marketing]);
 }
 
 /** Both ids and the date are fixed at acceptance, so that a retry sends the same message. */
@@ -309,6 +312,18 @@ function createHeaderReader(): (mail: MailRow) => readonly Header[] {
   return ({ headers: text }) => {
     if (text !== latest.text) latest = { text, headers: JSON.parse(text) };
     return latest.headers;
+  };
+}
+
+/** The keys with the base of the tracked links of a mail. Most mails in a row have the same host. */
+function createKeysByHost(keys: TokenKeys): (mail: MailRow) => TokenKeys {
+  let latest: { host: string; keys: TokenKeys } | null = null;
+  return ({ trackingHost: host }) => {
+    if (host === null) return keys;
+    if (latest?.host !== host) {
+      latest = { host, keys: { ...keys, trackingUrl: baseAtHost(keys.trackingUrl, host) } };
+    }
+    return latest.keys;
   };
 }
 

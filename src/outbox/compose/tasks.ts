@@ -106,6 +106,7 @@ function rowOf(mail: MailRow): Omit<MailRow, "html" | "attachments" | "submitted
     projectId: mail.projectId,
     projectName: mail.projectName,
     tracking: mail.tracking,
+    trackingHost: mail.trackingHost,
     language: mail.language,
     contactId: mail.contactId,
     to: mail.to,

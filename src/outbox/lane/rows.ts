@@ -35,6 +35,8 @@ export type LeasedMail = Lease & {
   /** A test mail of a campaign: its recipient need not be subscribed. */
   isTest: boolean;
   tracking: TrackingMode;
+  /** The host of its tracked links, if its project has one of its own. */
+  trackingHost: string | null;
   /** BCP 47 language tag. */
   language: string;
   contactSeq: number | null;
@@ -151,7 +153,10 @@ function findSql(flow: string): string {
     ORDER BY e.next_at LIMIT +$limit`;
 }
 
-type ProjectColumns = Pick<LeasedMail, "projectId" | "projectName" | "tracking" | "language"> & {
+type ProjectColumns = Pick<
+  LeasedMail,
+  "projectId" | "projectName" | "tracking" | "trackingHost" | "language"
+> & {
   isProjectEnabled: number;
 };
 
@@ -232,6 +237,7 @@ function mailOf(lease: LeasedRow, common: SharedColumns): LeasedMail {
     isProjectEnabled: common.isProjectEnabled,
     isTest: mail.isTest === 1,
     tracking: common.tracking,
+    trackingHost: common.trackingHost,
     language: common.language,
     contactSeq: mail.contactSeq,
     contactId: mail.contactId,
@@ -263,7 +269,9 @@ function mailOf(lease: LeasedRow, common: SharedColumns): LeasedMail {
 /** Returns a function that reads a project and a message; null if one of them was deleted. */
 function createSharedReader({ sqlite }: Db) {
   const findProject = sqlite.prepare<ProjectColumns, [number]>(`
-    SELECT id AS projectId, name AS projectName, is_enabled AS isProjectEnabled, tracking, language
+    SELECT id AS projectId, name AS projectName, is_enabled AS isProjectEnabled, tracking, language,
+           (SELECT host FROM tracking_hosts
+            WHERE project_seq = projects.seq AND status = 'ACTIVE') AS trackingHost
     FROM projects WHERE seq = +?`);
   const findMessage = sqlite.prepare<MessageColumns, [number]>(`
     SELECT from_address AS fromAddress, from_name AS fromName, reply_to AS replyTo, html, text,

@@ -1,4 +1,4 @@
-/** The way by which the mail of a project leaves, for its admins. */
+/** The way by which the mail of a project leaves, and the host of its links, for its admins. */
 
 import { Skeleton } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
@@ -12,6 +12,7 @@ import { sentence } from "../../ui/sentence.ts";
 import { useDelayed } from "../../ui/use-delayed.ts";
 import { RelayForm, RELAYS_KEY } from "./relay-form.tsx";
 import { SettingsFrame } from "./settings-frame.tsx";
+import { TrackingSection } from "./tracking-host.tsx";
 
 export function DeliveryPage() {
   return (
@@ -19,6 +20,7 @@ export function DeliveryPage() {
       <RoleNeeded role="ADMIN">
         <div className="narrow">
           <RelaySection />
+          <TrackingSection />
         </div>
       </RoleNeeded>
     </SettingsFrame>
