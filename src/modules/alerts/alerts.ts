@@ -12,6 +12,7 @@
 
 import type { App } from "../../core/app.ts";
 import { diskSpace } from "../../db/folder.ts";
+import { isEndOfReads } from "../../db/reader.ts";
 import { describeError } from "../../lib/log.ts";
 import { perApp } from "../../lib/per-app.ts";
 import type { Module } from "../module.ts";
@@ -50,7 +51,10 @@ type Changes = { raised: { condition: AlertCondition; found: Found }[]; cleared:
 export async function examineConditions(app: App, sources: AlertSources): Promise<void> {
   await sampleDisk(app, sources.diskSpace);
   const open = openAlerts(app);
-  const changes: Changes = { raised: [], cleared: [] };
+  // A condition of an earlier version may be gone.
+  const known = new Set(CONDITIONS.map(({ name }) => name));
+  const cleared = open.filter(({ condition }) => !known.has(condition));
+  const changes: Changes = { raised: [], cleared };
   for (const condition of CONDITIONS) {
     const ofCondition = open.filter((alert) => alert.condition === condition.name);
     const found = await readCondition(app, sources, { condition, open: ofCondition });
@@ -73,6 +77,7 @@ async function readCondition(
     unreadable.delete(name);
     return found;
   } catch (error) {
+    if (isEndOfReads(error)) throw error;
     const isNew = !unreadable.has(name);
     unreadable.add(name);
     if (isNew) {

@@ -13,6 +13,7 @@ import type { diskSpace } from "../../db/folder.ts";
 import { NO_OWNER } from "../../db/reader.ts";
 import type { ALERT_SEVERITIES } from "../../db/schema/alerts.ts";
 import { statement } from "../../db/statement.ts";
+import { perApp } from "../../lib/per-app.ts";
 import { firstTransactionalDueAt } from "../../outbox/held-mails.ts";
 import { queueHold } from "../../outbox/queue-hold.ts";
 import { transportOf } from "../../outbox/transports/create-transport.ts";
@@ -106,9 +107,15 @@ export const CONDITIONS: readonly AlertCondition[] = [
       "mail is accepted than may leave, raise --send-rate.",
     holdMs: 0,
     overMs: 5 * MINUTE_MS,
-    async read(app) {
-      const dueAt = queueHold(app).isHeld() ? null : await firstTransactionalDueAt(app);
-      const ageMs = dueAt === null ? 0 : app.clock.now() - dueAt;
+    async read(app, { startedAt }) {
+      const { clock } = app;
+      const moving = movingQueue(app);
+      if (queueHold(app).isHeld()) moving.since = clock.elapsed();
+      // Mail that was due before the start, or before a release, has only just been able to leave.
+      const movingMs = clock.elapsed() - Math.max(moving.since, startedAt);
+      if (movingMs < STALLED_MS) return [];
+      const dueAt = await firstTransactionalDueAt(app);
+      const ageMs = dueAt === null ? 0 : Math.min(clock.now() - dueAt, movingMs);
       if (ageMs < STALLED_MS) return [];
       return one(`Transactional mail has been due for ${lengthOf(ageMs)} and has not left.`);
     },
@@ -310,6 +317,9 @@ export const CONDITIONS: readonly AlertCondition[] = [
     },
   },
 ];
+
+/** Since when the queue has not been held, on the monotonic clock. */
+const movingQueue = perApp(() => ({ since: -Infinity }));
 
 /** The projects with a relay of their own. */
 const findRelayProjects = statement<{ seq: number }, [number]>(

@@ -161,7 +161,7 @@ function createNoticeSender(app: App) {
 
   async function sendAndRelease(target: AlertTarget, notice: Notice): Promise<void> {
     const isStored = await sendAndStore(target, notice);
-    if (isStored) release(target.name);
+    if (isStored || !worker.isRunning()) release(target.name);
     else clock.after(UNSTORED_MS, () => release(target.name));
   }
 

@@ -293,6 +293,13 @@ describe("a condition raises one alert, and clears it once:", () => {
     expect(a.alerts()).toEqual(["relay_down"]);
   });
 
+  test("an alert whose condition a later version does not know is cleared", async () => {
+    run(`INSERT INTO alerts (id, condition, subject, severity, title, finding, fix, raised_at)
+         VALUES ('a', 'gone', '', 'info', 't', 'f', 'x', 0)`);
+    await a.minutes(1);
+    expect(a.alerts()).toEqual(["gone cleared"]);
+  });
+
   test("every condition of the table", () => {
     const tested = new Set([...CASES.map(({ name }) => name), "disk_filling"]);
     expect(CONDITIONS.map(({ name }) => name).filter((name) => !tested.has(name))).toEqual([]);
@@ -308,6 +315,25 @@ describe("no alert is raised", () => {
       await a.minutes(1);
     }
     expect(a.alerts()).toEqual([]);
+  });
+
+  test("by mail that was due long before the start, or before the release of a held queue", async () => {
+    await a.t.create(
+      "/v1/send",
+      { to: "a@b.co", from: "a@acme.test", subject: "s", body: "b" },
+      "data.emails.0.email",
+    );
+    run("UPDATE emails SET next_at = ?", a.clock.now() - 3_600_000);
+    await a.minutes(4);
+    holdQueue(a.t.db, a.clock.now());
+    await queueHold(a.app).refresh();
+    await a.minutes(3);
+    releaseQueue(a.t.db);
+    await queueHold(a.app).refresh();
+    await a.minutes(4);
+    expect(a.alerts()).toEqual([]);
+    await a.minutes(1);
+    expect(a.alerts()).toEqual(["queue_stalled"]);
   });
 
   test("by few mails", async () => {
