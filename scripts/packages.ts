@@ -84,9 +84,9 @@ class Root {
     const { value } = await server.stdout.getReader().read();
     const [, url] = /"url":"([^"]+)"/.exec(new TextDecoder().decode(value)) ?? [];
     if (url === undefined) throw new Error(await new Response(server.stderr).text());
-    const ready = await fetch(`${url}/readyz`);
+    const { status } = await fetch(`${url}/readyz`);
     server.kill("SIGTERM");
-    assert.deepEqual([ready.status, await server.exited], [200, 0]);
+    assert.deepEqual([status, await server.exited], [200, 0]);
   }
 }
 
@@ -225,7 +225,9 @@ async function checkImage(image: string, version: string): Promise<void> {
   const user = `--userspec=${stringAt(config, "User")}`;
   const change = ["sh", "-c", 'cd "$0" && exec "$@"', stringAt(config, "WorkingDir")];
   const inside = ["env", "-i", ...words("Env"), "/usr/sbin/chroot", user, root, ...change];
+  // What a container runtime provides.
   run("mkdir", join(root, "proc"), join(root, "dev"));
+  writeFileSync(join(root, "etc/hosts"), "127.0.0.1 localhost\n");
   const prepare = [
     '"$0/bin/busybox" ip link set lo up',
     'mount -t proc proc "$0/proc"',
@@ -238,15 +240,19 @@ async function checkImage(image: string, version: string): Promise<void> {
     stdin: "ignore",
     stderr: "inherit",
   });
-  await server.stdout.getReader().read();
-  const enter = ["nsenter", `--target=${server.pid}`, "--net", "--mount"];
-  run(...enter, ...inside, ...words("Healthcheck.Test").slice(1));
-  run(...enter, ...inside, "curl", "-fsS", "http://localhost:8025/livez");
-  const printed = run(...enter, ...inside, "mailstead", "version");
-  assert.match(printed, new RegExp(`^mailstead ${RegExp.escape(version)}`));
-  assert.match(readFileSync(`/proc/${server.pid}/status`, "utf8"), /^Uid:\s65532\s65532\s/m);
-  server.kill("SIGTERM");
-  assert.equal(await server.exited, 0);
+  try {
+    await server.stdout.getReader().read();
+    const enter = ["nsenter", `--target=${server.pid}`, "--net", "--mount"];
+    run(...enter, ...inside, ...words("Healthcheck.Test").slice(1));
+    run(...enter, ...inside, "curl", "-fsS", "http://localhost:8025/livez");
+    const printed = run(...enter, ...inside, "mailstead", "version");
+    assert.match(printed, new RegExp(`^mailstead ${RegExp.escape(version)}`));
+    assert.match(readFileSync(`/proc/${server.pid}/status`, "utf8"), /^Uid:\s65532\s65532\s/m);
+    server.kill("SIGTERM");
+    assert.equal(await server.exited, 0);
+  } finally {
+    server.kill("SIGKILL");
+  }
   check(`image: ${version} runs as 65532, and its health check succeeds inside`);
 }
 
