@@ -130,10 +130,11 @@ function createModules(app: App): readonly Module[] {
 
 /** Uses the files of the certificate after they have changed, or renews it at its CA. */
 function certificateModule(app: App): Module {
-  const { check, stop } = serverCertificate(app);
+  const { check, reload, stop } = serverCertificate(app);
   return {
     name: "certificate",
     recurring: [{ name: "certificate", pattern: "*/30 * * * * *", run: check }],
+    reload: async () => reload(),
     stop: async () => stop(),
   };
 }

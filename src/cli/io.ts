@@ -28,6 +28,11 @@ export type Io = {
   program: string;
   /** Resolves when the program is asked to stop, with SIGTERM or SIGINT. */
   untilStopped(): Promise<void>;
+  /**
+   * Runs the function at each SIGHUP, until the returned function is called. A program of a terminal ends
+   * at this signal, which says that the terminal was closed.
+   */
+  onReload(run: () => void): () => void;
   /** Runs the function when the program ends, also when its terminal is closed. */
   onEnd(cleanUp: () => void): void;
   /** Gives the function each error that nothing handled. If it returns true, the process ends with 1. */

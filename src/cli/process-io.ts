@@ -40,6 +40,12 @@ export function processIo(): Io & { isStopping(): boolean } {
       return promise;
     },
 
+    onReload(run) {
+      if ([STDIN, STDOUT, STDERR].some((stream) => isatty(stream))) return () => {};
+      process.on("SIGHUP", run);
+      return () => process.off("SIGHUP", run);
+    },
+
     onEnd(cleanUp) {
       process.on("exit", cleanUp);
       process.once("SIGHUP", () => process.kill(process.pid, "SIGTERM"));

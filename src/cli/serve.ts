@@ -198,6 +198,7 @@ async function serveDatabase(db: Db, folder: DataFolder, options: ServeOptions):
     hasOpenInboxes,
   });
   let hasFailed = false;
+  const endReloads = options.io.onReload(() => void reload(app, log));
   const stopped = options.untilStopped().then(() => (hasFailed ? 1 : stop(app, db, options)));
   try {
     // It may be asked to stop before it has started.
@@ -205,8 +206,19 @@ async function serveDatabase(db: Db, folder: DataFolder, options: ServeOptions):
   } catch (error) {
     hasFailed = true;
     throw error;
+  } finally {
+    if (hasFailed) endReloads();
   }
-  return stopped;
+  return stopped.finally(endReloads);
+}
+
+async function reload(app: Server, log: Log): Promise<void> {
+  log.info("SIGHUP: the files of certificates are read again");
+  try {
+    await app.reload();
+  } catch (error) {
+    log.error("the files of certificates could not be read again", { error: describeError(error) });
+  }
 }
 
 async function start(

@@ -21,6 +21,8 @@ export type Module = {
   wake?: (() => void) | undefined;
   /** Starts its work. The modules start in the order of the list. */
   start?: (() => Promise<void>) | undefined;
+  /** Reads the files of the operator again, because the operator has asked for it (SIGHUP). */
+  reload?: () => Promise<void>;
   /** Ends requests that last long. Called before the server waits for the requests under way. */
   endRequests?: () => void;
   /** Ends its work. The modules stop in the reverse order; also after a storage fault. */

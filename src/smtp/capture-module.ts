@@ -146,6 +146,7 @@ function createCaptureModule(app: App): Module {
   return {
     name: "capture over SMTP",
     recurring: [{ name: "SMTP certificate", pattern: "*/30 * * * * *", run: reloadCertificate }],
+    reload: reloadCertificate,
     async start() {
       if (config.captureSmtp === null) return;
       const certificate = await firstCertificate();

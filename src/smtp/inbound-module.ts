@@ -93,6 +93,7 @@ function createInboundModule(app: App): Module {
   return {
     name: "inbound",
     recurring: [{ name: "inbound certificate", pattern: "*/30 * * * * *", run: reloadCertificate }],
+    reload: reloadCertificate,
     async start() {
       if (config.inbound === null) return;
       const { host, port: wanted } = config.inbound;

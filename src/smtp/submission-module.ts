@@ -82,6 +82,7 @@ function createSubmissionModule(app: App): Module {
     recurring: [
       { name: "submission certificate", pattern: "*/30 * * * * *", run: reloadCertificate },
     ],
+    reload: reloadCertificate,
     async start() {
       await submissions.removeIncomplete();
       if (config.submission !== null) await open("submission", config.submission);

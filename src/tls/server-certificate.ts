@@ -30,6 +30,12 @@ function createServerCertificate(app: App) {
     for (const use of users) use(certificate);
   }
 
+  /** Uses the files if they have changed. */
+  function reload(): void {
+    const changed = current === null ? null : (files?.reload() ?? null);
+    if (changed !== null) change(changed);
+  }
+
   /** Until the CA has given a certificate, a self-signed one is shown. */
   async function first(): Promise<Certificate | null> {
     if (files !== null) return files.load();
@@ -78,10 +84,11 @@ function createServerCertificate(app: App) {
 
     /** Uses the files if they have changed, or orders a certificate if that is due. */
     async check(): Promise<void> {
-      const changed = current === null ? null : (files?.reload() ?? null);
-      if (changed !== null) change(changed);
+      reload();
       await acme?.check();
     },
+
+    reload,
 
     /** Ends the work with the CA. */
     stop: () => acme?.stop(),

@@ -150,6 +150,15 @@ describe("several processes with one data folder", () => {
     CHILD_LIMIT_MS,
   );
 
+  test("go on after SIGHUP, which has the files of certificates read again", async () => {
+    server.child.kill("SIGHUP");
+    await waitUntil(() =>
+      server.log().includes("SIGHUP: the files of certificates are read again"),
+    );
+    const call = inProcess.clientOf(server, keys[0] ?? "");
+    expect((await call("GET", "/contacts")).status).toBe(200);
+  });
+
   test("only the owner may read the folder, the database and the secret", () => {
     const modes = ["", "mailstead.db", "mailstead.db-wal", "secret"].map(
       (name) => statSync(join(data, name)).mode & 0o777,

@@ -121,6 +121,7 @@ export function testStreams({ env = {}, cwd = tmpdir(), stdin = "" }: Options = 
     cwd,
     program: "mailstead",
     untilStopped: () => stopped.promise,
+    onReload: () => () => {},
     onEnd: (cleanUp) => void cleanUps.push(cleanUp),
     // The test runner fails a test with an error that nothing handled.
     onUnhandledError() {},

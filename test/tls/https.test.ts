@@ -94,6 +94,11 @@ describe("a server with --tls files", () => {
     const endsAt = serverCertificate(server.app.app).endsAt();
     expect(endsAt).toBe(new X509Certificate(second.cert).validToDate.getTime());
 
+    write(first);
+    await server.app.reload();
+    await expectSoon(shownCertificate, fingerprintOf(first.cert));
+    expect(ofSmtp?.reload()?.cert).toBe(first.cert);
+
     for (const { socket } of underWay) socket.write(body.slice(5));
     await waitUntil(() => underWay.every(({ received }) => received().includes("\r\n\r\n")));
     const statuses = underWay.map(({ received }) => received().slice(0, 12));
