@@ -152,6 +152,40 @@ async function showImported(page: Page): Promise<void> {
   await page.unroute(path);
 }
 
+/** Shows the form of a relay with a test that failed at the login. */
+async function showRelayTest(page: Page): Promise<void> {
+  const said = { command: null, code: null, enhanced: null, ms: 12, isFailed: false };
+  const login = { step: "auth", command: "AUTH PLAIN", code: 535, enhanced: "5.7.8" };
+  await page.route(/\/system\/relay\/test$/, (route) =>
+    route.fulfill({
+      json: {
+        success: true,
+        data: {
+          problem: {
+            step: "auth",
+            reason: "auth was answered 535 5.7.8 Authentication failed",
+            fix: "check the user and the password; many providers want an API key",
+          },
+          steps: [
+            { ...said, step: "connect", text: "192.0.2.25:587 connected" },
+            { ...said, step: "greeting", code: 220, text: "smtp.example.com ESMTP" },
+            { ...said, step: "tls", text: "TLSv1.3, certificate verified" },
+            { ...said, ...login, text: "5.7.8 Authentication failed", isFailed: true },
+          ],
+          tls: "TLSv1.3",
+          isAuthenticated: false,
+          mail: null,
+          notes: [],
+        },
+      },
+    }),
+  );
+  await page.getByRole("button", { name: "Set up a relay" }).click();
+  await page.getByLabel("Host").fill("smtp://apikey:secret@smtp.example.com:587");
+  await page.getByRole("button", { name: "Test", exact: true }).click();
+  await page.getByText("The test failed.").waitFor();
+}
+
 /** Shows the backups of a server that makes some. */
 async function showBackups(page: Page): Promise<void> {
   const hours = (count: number) => new Date(Date.now() + count * 60 * 60_000).toISOString();
@@ -255,6 +289,19 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     path: () => "/admin/system",
     heading: "System",
     open: showAlerts,
+    states: ["FULL"],
+  },
+  {
+    name: "server-settings",
+    path: () => "/admin/settings",
+    heading: "Server settings",
+    states: WITHOUT_PROJECT,
+  },
+  {
+    name: "server-settings-relay",
+    path: () => "/admin/settings",
+    heading: "Server settings",
+    open: showRelayTest,
     states: ["FULL"],
   },
   {

@@ -18,11 +18,11 @@ export type Finding = {
   finding: string;
   /** The recommended fix; null if nothing has to be done. */
   fix: string | null;
-  /** The page of the dashboard, in any project, where it is done; null if there is none. */
+  /** The page of the dashboard, in any project or of the server, where it is done; null if there is none. */
   page: FindingPage | null;
 };
 
-export type FindingPage = "relay-reports" | "mailboxes";
+export type FindingPage = "relay-reports" | "mailboxes" | "server-settings";
 
 /** One check, which may return several findings. */
 export type Check = (world: World) => Promise<Finding[]>;

@@ -22,7 +22,7 @@ async function examineRelay(
 ): Promise<Finding[]> {
   const what = `${kind} ${relay.host}:${relay.port}`;
   const trial = await tryRelay(relay);
-  if (!trial.ok) return [fail(what, trial.reason, trial.fix)];
+  if (!trial.ok) return onPage("server-settings", [fail(what, trial.reason, trial.fix)]);
   const login = trial.isAuthenticated ? "logged in" : "without a login";
   if (trial.tls === null) {
     const fix = `remove tls=none from ${flag} unless the relay is on this machine`;
@@ -124,7 +124,9 @@ export const checkReportMailboxes: Check = async ({ folder, reportMailboxes }) =
 
 export const checkTransport: Check = async ({ config }) =>
   config.transport === "capture"
-    ? [warn("transport", "mail is captured, not sent", "set --transport relay or direct")]
+    ? onPage("server-settings", [
+        warn("transport", "mail is captured, not sent", "set --transport relay or direct"),
+      ])
     : [ok("transport", config.transport)];
 
 export const checkLinks: Check = async ({ config }) => {

@@ -24,7 +24,7 @@ describe("the page of the server's settings", () => {
     const row = (name: string) => page.locator(".setting-row", { hasText: name });
     // The shared server is started with --dns.
     await page.getByText(/^Not default/).click();
-    await row("By --dns").getByText("Change --dns and restart the server.").waitFor();
+    await row("Given by --dns").getByText("Change --dns and restart the server.").waitFor();
     await page.getByRole("searchbox", { name: "Search settings" }).fill("days bodies");
     await expectSoon(() => page.locator(".setting-row").count(), 1);
     await row("Retain bodies").getByText("90", { exact: true }).waitFor();
@@ -67,7 +67,7 @@ describe("the page of the server's settings", () => {
       await route.fulfill({ json: body });
     });
     await page.reload();
-    await card.getByText("Through a relay").click();
+    await card.getByRole("radiogroup").getByText("Relay", { exact: true }).click();
     await card.getByLabel("Host").fill(`smtp://ada:harbour@127.0.0.1:${relay.port}?tls=none`);
     await expectSoon(() => card.getByLabel("Port").inputValue(), String(relay.port));
     await expectSoon(() => card.getByLabel("User").inputValue(), "ada");

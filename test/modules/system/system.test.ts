@@ -84,7 +84,7 @@ describe("the state of the installation", () => {
       what: "transport",
       finding: "mail is captured, not sent",
       fix: "set --transport relay or direct",
-      page: null,
+      page: "server-settings",
     });
     expect(answer.at("data.checks")).toMatchObject({
       checkedAt: "2026-03-02T10:00:00.000Z",

@@ -1,5 +1,6 @@
 import { Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { Static } from "@sinclair/typebox";
 import type { System } from "../../../modules/system/model.ts";
 import { api } from "../../api.ts";
@@ -10,9 +11,7 @@ import { sentence, withCapital } from "../../ui/sentence.ts";
 import { Status, type Tone } from "../../ui/status.tsx";
 
 const TEXTS: Readonly<Record<string, string>> = {
-  capture:
-    "This server catches mail: it is stored and shown here, and nothing is sent. " +
-    "To send mail, start it with the setting --transport.",
+  capture: "This server catches mail: it is stored and shown here, and nothing is sent.",
   relay: "This server sends through the SMTP relay",
   direct: "This server delivers directly to the mail servers of the recipients.",
 };
@@ -27,7 +26,7 @@ const WAIT_MS = 1_000;
 
 /** The transport, and what the checks of `mailstead doctor` found, faults first. */
 export function HowMailLeaves() {
-  const { transport, relay } = useAppState();
+  const { transport, relay, dev } = useAppState();
   const { data, error } = useQuery({
     queryKey: ["system"],
     queryFn: ({ signal }) => api.get<Static<typeof System>>("/system", { project: null, signal }),
@@ -42,7 +41,12 @@ export function HowMailLeaves() {
     <>
       <p className="muted">
         {TEXTS[transport] ?? transport}
-        {transport === "relay" && ` ${relay?.name ?? "of --relay-url"}.`}
+        {transport === "relay" && ` ${relay?.name ?? "of --relay-url"}.`}{" "}
+        {!dev && (
+          <Link to="/admin/settings">
+            {transport === "capture" ? "Set up a relay or direct delivery" : "Change it"}
+          </Link>
+        )}
       </p>
       {relay !== null && (
         <ul className="rows findings">

@@ -16,10 +16,16 @@ type Props = { data: InstallationSettings; onChanged: () => Promise<void> };
 const number = new Intl.NumberFormat();
 
 const TRANSPORTS = [
-  { value: "capture", label: "Caught, not sent" },
-  { value: "relay", label: "Through a relay" },
-  { value: "direct", label: "Directly" },
+  { value: "capture", label: "Catch it" },
+  { value: "relay", label: "Relay" },
+  { value: "direct", label: "Direct" },
 ] as const;
+
+const QUESTIONS: Readonly<Record<string, string>> = {
+  capture: "Catch all mail?",
+  relay: "Send all mail through the relay?",
+  direct: "Deliver all mail directly?",
+};
 
 const ABOUT: Readonly<Record<string, string>> = {
   capture: "Mail is stored here and never leaves: for a first look and for tests.",
@@ -48,38 +54,37 @@ export function RelayCard({ data, onChanged }: Props) {
         {...{ data, onChanged, transport, way }}
         onRelayNeeded={() => setIsEditing(true)}
       />
-      {(way === "relay" || relay !== null || isEditing) && (
-        <div className="server-relay-part">
-          <h3>Relay</h3>
-          {relay !== null && !isEditing && (
-            <p>
-              <strong>
-                {relay.host}:{relay.port}
-              </strong>{" "}
-              <span className="muted">
-                {relayText(relay)}
-                {way === "relay" ? "" : ", not in use"}
-              </span>
-            </p>
-          )}
-          {elsewhere !== null && (
-            <p className="muted small">
-              {sourceText(relayUrl)}. {elsewhere}
-            </p>
-          )}
-          {isEditing ? (
-            <ServerRelayForm {...{ data, onChanged }} onClose={() => setIsEditing(false)} />
-          ) : (
-            <RelayTrial canTest={relay !== null}>
-              {elsewhere === null && (
-                <Button variant="default" onClick={() => setIsEditing(true)}>
-                  {relay === null ? "Set up a relay" : "Change the relay"}
-                </Button>
-              )}
-            </RelayTrial>
-          )}
-        </div>
-      )}
+      <div className="server-relay-part">
+        <h3>Relay</h3>
+        {relay !== null && !isEditing && (
+          <p>
+            <strong>
+              {relay.host}:{relay.port}
+            </strong>{" "}
+            <span className="muted">
+              {relayText(relay)}
+              {way === "relay" ? "" : ", not in use"}
+            </span>
+          </p>
+        )}
+        {relay === null && !isEditing && <p className="muted">There is none yet.</p>}
+        {elsewhere !== null && (
+          <p className="muted small">
+            {sourceText(relayUrl)}. {elsewhere}
+          </p>
+        )}
+        {isEditing ? (
+          <ServerRelayForm {...{ data, onChanged }} onClose={() => setIsEditing(false)} />
+        ) : (
+          <RelayTrial canTest={relay !== null}>
+            {elsewhere === null && (
+              <Button variant="default" onClick={() => setIsEditing(true)}>
+                {relay === null ? "Set up a relay" : "Change the relay"}
+              </Button>
+            )}
+          </RelayTrial>
+        )}
+      </div>
     </section>
   );
 }
@@ -91,7 +96,6 @@ function Transport(
   const [wanted, setWanted] = useState<string | null>(null);
   const elsewhere = changeElsewhere(transport);
   const { waitingMails } = data;
-  const label = TRANSPORTS.find(({ value }) => value === wanted)?.label ?? "";
   return (
     <>
       <SegmentedControl
@@ -110,7 +114,7 @@ function Transport(
       <Confirm
         isOpen={wanted !== null}
         onClose={() => setWanted(null)}
-        title={`${label}?`}
+        title={QUESTIONS[wanted ?? way] ?? ""}
         text={
           <>
             {ABOUT[wanted ?? way]} This is used at once.

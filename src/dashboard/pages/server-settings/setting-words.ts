@@ -16,9 +16,9 @@ export function settingLabel(name: string): string {
 /** Where the value comes from. */
 export function sourceText({ source }: Pick<InstallationSetting, "source">): string {
   const { kind, name, path } = source;
-  if (kind === "FLAG") return `By ${name ?? "a flag"}`;
-  if (kind === "ENVIRONMENT") return `By the variable ${name ?? ""}`;
-  if (kind === "FILE") return `By the file ${path ?? ""} (${name ?? ""})`;
+  if (kind === "FLAG") return `Given by ${name ?? "a flag"}`;
+  if (kind === "ENVIRONMENT") return `Given by the variable ${name ?? ""}`;
+  if (kind === "FILE") return `Given by the file ${path ?? ""} (${name ?? ""})`;
   return kind === "DASHBOARD" ? "Set here" : "Default";
 }
 

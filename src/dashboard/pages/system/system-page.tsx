@@ -157,10 +157,11 @@ const PAGES = {
   mailboxes: { to: "/p/$project/relay-reports/mailboxes", label: "Open Mailboxes" },
 } as const;
 
-/** The page of a project on which it is done; without a project there is none. */
-function PageLink({ page }: { page: keyof typeof PAGES }) {
+/** The page on which it is done. Without a project there are none of a project. */
+function PageLink({ page }: { page: keyof typeof PAGES | "server-settings" }) {
   const { projects } = useAppState();
   const project = startProject(projects);
+  if (page === "server-settings") return <Link to="/admin/settings">Open Server settings</Link>;
   if (project === null) return null;
   const { to, label } = PAGES[page];
   return (
