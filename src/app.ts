@@ -76,11 +76,6 @@ export function createServer(options: AppOptions) {
     automation: workflowRunner(app).runner,
     clockSteps,
 
-    /** Reads the files of certificates again. One that cannot be used is logged. */
-    async reload(): Promise<void> {
-      for (const module of modules) await module.reload?.();
-    },
-
     /** Answers a request like the server, for tests. */
     handle: (request: Request): Promise<Response> => http.handle(request),
   };

@@ -68,6 +68,11 @@ export function createAppLifecycle(
   }
 
   return {
+    /** Reads the files of certificates again. One that cannot be used is logged. */
+    async reload(): Promise<void> {
+      for (const module of modules) await module.reload?.();
+    },
+
     /** Rejects with StorageFaultError if a module meets a storage fault, also if it handles it. */
     async start(): Promise<void> {
       loopWatch.start();

@@ -40,11 +40,7 @@ export function processIo(): Io & { isStopping(): boolean } {
       return promise;
     },
 
-    onReload(run) {
-      if ([STDIN, STDOUT, STDERR].some((stream) => isatty(stream))) return () => {};
-      process.on("SIGHUP", run);
-      return () => process.off("SIGHUP", run);
-    },
+    onReload,
 
     onEnd(cleanUp) {
       process.on("exit", cleanUp);
@@ -73,6 +69,12 @@ export function processIo(): Io & { isStopping(): boolean } {
       process.kill(process.pid, "SIGKILL");
     },
   };
+}
+
+function onReload(run: () => void): () => void {
+  if ([STDIN, STDOUT, STDERR].some((stream) => isatty(stream))) return () => {};
+  process.on("SIGHUP", run);
+  return () => process.off("SIGHUP", run);
 }
 
 function write(stream: NodeJS.WriteStream, text: string): Promise<void> {
