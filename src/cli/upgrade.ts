@@ -1,6 +1,6 @@
 /** The command `mailstead upgrade`: installs another version (src/upgrade/upgrade.ts). */
 
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { SettingSources } from "../config/read.ts";
 import type { Config, SettingName } from "../config/settings.ts";
@@ -15,7 +15,7 @@ import { BACKUP_SETTINGS, backupVariables } from "../modules/backups.ts";
 import { readStoredTexts } from "../modules/settings/stored.ts";
 import type { BackupBefore } from "../upgrade/copies.ts";
 import { installedExecutable, instructionsFor } from "../upgrade/installed.ts";
-import { asOwner, withoutSettings } from "../upgrade/programs.ts";
+import { asOwner, programsFor, withoutSettings } from "../upgrade/programs.ts";
 import { UpgradeError } from "../upgrade/refusal.ts";
 import { builtInReleaseKey, changesUrl, publishedRelease } from "../upgrade/release.ts";
 import { requireNoRollback } from "../upgrade/rollback.ts";
@@ -144,7 +144,9 @@ function optionsOf(
   const config = sources.withStored({});
   requireInstallation(config.data);
   requireNoRollback(config.data);
-  const programs = programsOf(input, config);
+  const { data, secret } = config;
+  const given = secret === null ? {} : { MAILSTEAD_SECRET: secret };
+  const programs = programsFor(data, { ...withoutSettings(io.env), ...given });
   const wanted = flags["version"] ?? null;
   if (wanted !== null && !isVersion(wanted)) {
     throw new UsageError(`--version: expected a version such as 1.2.3, got "${wanted}"`);
@@ -159,7 +161,7 @@ function optionsOf(
     publicKey: releaseKeyOf(input),
     wanted,
     isForced: flags["force"] !== undefined,
-    data: config.data,
+    data,
     programs,
     backup: asOwner(programs, () => backupOf(sources, config)),
     readyUrl: `http://${address}/readyz`,
@@ -175,18 +177,6 @@ function optionsOf(
         .then(() => io.stderr.line("The upgrade ends by itself, so that the server is started."));
     },
   };
-}
-
-function programsOf({ io }: Input, { data, secret }: Config): UpgradeOptions["programs"] {
-  const { uid, gid } = statSync(data);
-  if (![0, uid, undefined].includes(process.getuid?.())) {
-    throw new UpgradeError(
-      `The data folder ${data} belongs to another user.`,
-      "Run this command as root, or --check as that user.",
-    );
-  }
-  const given = secret === null ? {} : { MAILSTEAD_SECRET: secret };
-  return { env: { ...withoutSettings(io.env), ...given }, owner: { uid, gid } };
 }
 
 function placeOf({ flags, io }: Input, wanted: string | null): string {

@@ -3,6 +3,7 @@
  * `version`, `backup`, `migrate` and `check` with `--json`, so these must keep their form.
  */
 
+import { statSync } from "node:fs";
 import { UpgradeError } from "./refusal.ts";
 
 type Ran = { code: number; stdout: string; stderr: string };
@@ -16,6 +17,17 @@ export type Programs = {
   /** If this process is root's, the commands run as this user. */
   owner: Owner;
 };
+
+/** Throws UpgradeError for a user who may not change the data folder. */
+export function programsFor(data: string, env: Programs["env"]): Programs {
+  const { uid, gid } = statSync(data);
+  const user = process.getuid?.() ?? uid;
+  if (user === ROOT || user === uid) return { env, owner: { uid, gid } };
+  throw new UpgradeError(
+    `The data folder ${data} belongs to another user.`,
+    "Run this command as root, or --check as that user.",
+  );
+}
 
 const MAX_OUTPUT = 64 * 1024;
 const ROOT = 0;
