@@ -31,7 +31,8 @@ class ReleaseError extends Error {}
 const root = resolve(import.meta.dir, "..");
 /** Where each release is made. Another path would give other executables. */
 const WORK_FOLDER = "/var/tmp/mailstead-release";
-const PID_FILE = "pid";
+/** The process that works there: after a kill of this one, the one that it has started goes on. */
+const PID_FILE = join(WORK_FOLDER, "pid");
 const ORDER_FILE = "start.order";
 const PUBLIC_KEY = "packaging/release.pub";
 
@@ -143,21 +144,18 @@ async function compareWithSecond(
 
 /** Only one release is made at a time, because the path is fixed. What an ended one left is removed. */
 async function withWorkFolder(work: () => Promise<void>): Promise<void> {
-  const pidFile = join(WORK_FOLDER, PID_FILE);
-  if (existsSync(pidFile)) {
-    const pid = Number(await Bun.file(pidFile).text());
-    if (isRunning(pid)) {
-      throw new ReleaseError(
-        `process ${pid} makes a release in ${WORK_FOLDER}: wait until it ends`,
-      );
-    }
+  const pid = existsSync(PID_FILE) ? Number(await Bun.file(PID_FILE).text()) : 0;
+  if (isRunning(pid)) {
+    throw new ReleaseError(`process ${pid} makes a release in ${WORK_FOLDER}: wait until it ends`);
   }
   await rm(WORK_FOLDER, { recursive: true, force: true });
   await mkdir(WORK_FOLDER, { mode: 0o700 });
-  await Bun.write(pidFile, String(process.pid));
+  await writePid(process.pid);
   await work();
   await rm(WORK_FOLDER, { recursive: true });
 }
+
+const writePid = (pid: number) => Bun.write(PID_FILE, String(pid));
 
 function isRunning(pid: number): boolean {
   try {
@@ -219,6 +217,7 @@ async function run(command: string[], commit?: Commit): Promise<void> {
     stdout: "inherit",
     stderr: "inherit",
   });
+  await writePid(child.pid);
   if ((await child.exited) !== 0) throw new ReleaseError(`failed: ${command.join(" ")}`);
 }
 

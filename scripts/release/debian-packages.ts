@@ -41,8 +41,14 @@ export async function fetchDebianPackage(
       }).flatMap(([option, value]) => ["-o", `${option}=${value}`]),
     ];
     // A source that does not answer is an error only if it is the one with the package.
-    Bun.spawnSync([...apt, "update"], { cwd: draft });
-    run([...apt, "download", `${name}=${version}`], draft);
+    spawn([...apt, "update"], draft);
+    const { success, stderr } = spawn([...apt, "download", `${name}=${version}`], draft);
+    if (!success) {
+      throw new Error(
+        `apt-get has no ${name} ${version} for ${architecture}: ${stderr.toString().trim()}\n` +
+          "If Debian has a newer version, write it and its digests into packaging/image.json.",
+      );
+    }
     const [file] = [...new Bun.Glob("*.deb").scanSync(draft)];
     if (file === undefined) throw new Error(`apt-get brought no package ${name}`);
     const content = await Bun.file(join(draft, file)).bytes();
@@ -50,7 +56,8 @@ export async function fetchDebianPackage(
     if (found !== digest) {
       throw new Error(`${file} has the digest ${found}, but packaging/image.json has ${digest}`);
     }
-    run(["dpkg-deb", "--extract", file, join(draft, "content")], draft);
+    const extracted = spawn(["dpkg-deb", "--extract", file, join(draft, "content")], draft);
+    if (!extracted.success) throw new Error(`dpkg-deb: ${extracted.stderr.toString().trim()}`);
     await rename(join(draft, "content"), unpacked);
     return unpacked;
   } finally {
@@ -58,7 +65,6 @@ export async function fetchDebianPackage(
   }
 }
 
-function run(command: string[], cwd: string): void {
-  const { success, stderr } = Bun.spawnSync(command, { cwd, stdin: "ignore", stderr: "pipe" });
-  if (!success) throw new Error(`${command.join(" ")}\n${stderr.toString().trim()}`);
+function spawn(command: string[], cwd: string) {
+  return Bun.spawnSync(command, { cwd, stdin: "ignore", stdout: "ignore", stderr: "pipe" });
 }
