@@ -43,7 +43,7 @@ export function createServer(options: AppOptions) {
     modules,
     signInPath: createSignInPath({
       localAccess: localAccessOf(app),
-      isSignedIn: sessionAccessOf(app).isSignedIn,
+      isSigningIn: sessionAccessOf(app).isSigningIn,
       makeToken:
         app.hasOpenInboxes && isLoopbackHost(app.config.host)
           ? () => developerToken({ accounts: accountService(app), writer: app.writer })

@@ -13,6 +13,7 @@ export const DOCS_CHAPTERS = [
   "Images",
   "Domains",
   "Suppressions",
+  "Delivery",
   "Bounces",
   "Inbound",
   "Statistics",

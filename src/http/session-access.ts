@@ -46,6 +46,8 @@ export type SessionAccess = ReturnType<typeof createSessionAccess>;
 export function createSessionAccess(deps: {
   /** Finds a session by the SHA-256 digest of its cookie. */
   findSession: (digest: string, options?: { isUse: boolean }) => Session | null;
+  /** Whether the digest is that of a sign-in whose second step is missing. */
+  isPending: (digest: string) => boolean;
   readCookie: (request: Request, peer: string | null) => string | null;
   findProject: (id: string) => { project: Project; isEnabled: boolean } | null;
   /** The public address of the server. */
@@ -55,7 +57,7 @@ export function createSessionAccess(deps: {
   /** Time for which a user who entered the password needs not enter it again. */
   confirmationMs: number;
 }) {
-  const { findSession, readCookie, findProject, url, now, confirmationMs } = deps;
+  const { findSession, isPending, readCookie, findProject, url, now, confirmationMs } = deps;
 
   function requireSession({ request, peer }: SessionRequest): Session {
     const cookie = readCookie(request, peer);
@@ -79,6 +81,14 @@ export function createSessionAccess(deps: {
     isSignedIn(request: Request, peer: string | null): boolean {
       const cookie = readCookie(request, peer);
       return cookie !== null && findSession(sha256(cookie)) !== null;
+    },
+
+    /** The same, and for a sign-in whose second step is missing. It admits to nothing. */
+    isSigningIn(request: Request, peer: string | null): boolean {
+      const cookie = readCookie(request, peer);
+      if (cookie === null) return false;
+      const digest = sha256(cookie);
+      return findSession(digest) !== null || isPending(digest);
     },
 
     /** Whether the user of an admitted request is still signed in and still has the role of the route. */

@@ -21,9 +21,9 @@ export function createSignInPath(deps: {
   /** Makes a token that signs the developer in; null if every sign-in needs a password. */
   makeToken: (() => Promise<string>) | null;
   localAccess: { isOpen(request: Request, peer: string | null): boolean } | null;
-  isSignedIn: (request: Request, peer: string | null) => boolean;
+  isSigningIn: (request: Request, peer: string | null) => boolean;
 }): SignInPath {
-  const { makeToken, localAccess, isSignedIn } = deps;
+  const { makeToken, localAccess, isSigningIn } = deps;
   if (makeToken === null || localAccess === null) return async () => null;
 
   function isOpen(request: Request, peer: string | null): boolean {
@@ -38,7 +38,7 @@ export function createSignInPath(deps: {
   return async (request, peer, next) => {
     // Programs that ask whether the server answers need no link.
     const isPage = request.headers.get("accept")?.includes("text/html") ?? false;
-    if (!isPage || !isOpen(request, peer) || isSignedIn(request, peer)) return null;
+    if (!isPage || !isOpen(request, peer) || isSigningIn(request, peer)) return null;
     const search = next === "/" ? "" : `?next=${encodeURIComponent(next)}`;
     return `/app/link${search}#${await makeToken()}`;
   };

@@ -20,6 +20,7 @@ export const sessionAccessOf = perApp((app: App) => {
   const { config, clock, url } = app;
   return createSessionAccess({
     findSession: accountService(app).findSession,
+    isPending: (digest) => accountService(app).findPending(digest) !== null,
     readCookie: createSessionCookies({ url, trustedProxies: config.trustedProxies }).read,
     findProject: (id) => projectOfSession(app, id),
     url,

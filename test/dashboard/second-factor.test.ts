@@ -7,6 +7,7 @@ import { afterAll, expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { totpCode, TOTP_STEP_MS } from "../../src/modules/accounts/totp.ts";
 import { faultsOf, hasChromium, NO_FAULTS, type OpenedPage, openPage } from "../support/browser.ts";
+import { openData } from "../support/dashboard-server.ts";
 import { expectSoon } from "../support/eventually.ts";
 import { bytesOfBase32 } from "../support/base32.ts";
 import { beforePages, pageTest } from "../support/page-test.ts";
@@ -144,4 +145,27 @@ pageTest("an authenticator app is set up with the QR code, and turned off", asyn
   await page.getByRole("button", { name: "Account: Theo Totp" }).waitFor();
   expect(problems.filter((text) => !/status of (?:401|422)/.test(text))).toEqual([]);
   await opened.close();
+});
+
+pageTest("a user who must have one sets it up before the first page", async () => {
+  const cookie = (await invite(server, "Erna Enrolment", "VIEWER")) ?? "";
+  using db = openData(server);
+  // As after a sign-in with --require-second-factor all.
+  db.run(`UPDATE user_sessions SET step = 'ENROLMENT'
+    WHERE user_seq = (SELECT seq FROM users WHERE email = 'erna@acme.example')`);
+  const opened = await openPage(`${server.url}/app/account`, { cookie });
+  const { page, problems } = opened;
+  await heading(page, "Set up a second factor");
+  await check(opened, "enrolment");
+  await press(page, "Use an authenticator app");
+  await press(page, "Cancel");
+  await addAuthenticator(page);
+  await press(page, "Use a passkey");
+  await press(page, "Make the passkey");
+  await heading(page, "Keep your recovery codes");
+  await keepCodes(opened, "enrolment-codes");
+  await heading(page, "Account");
+  await page.getByText(/^Passkey: /).waitFor();
+  expect(problems).toEqual([]);
+  await opened.discard();
 });

@@ -7,10 +7,12 @@ import { Anchor, Button, PasswordInput, Stack } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api.ts";
+import { hasPasskeys, signWithPasskey } from "../../passkey.ts";
 import { stateQuery } from "../../state.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
+import { PasskeyButton } from "./passkey-button.tsx";
 import { SecondStepForm } from "./second-step-form.tsx";
 
 export function SessionEnd({ isOpen, onResume }: { isOpen: boolean; onResume: () => void }) {
@@ -28,6 +30,15 @@ export function SessionEnd({ isOpen, onResume }: { isOpen: boolean; onResume: ()
       else setHasStep(true);
     },
   });
+  async function signInAgain(): Promise<void> {
+    const passkey = await signWithPasskey("/app/api/passkey/options");
+    const signedIn = await api.post<{ user: { id: string } }>("/app/api/passkey", passkey, {
+      project: null,
+    });
+    // The page is that of the user before.
+    if (signedIn.user.id === user?.id) onResume();
+    else window.location.assign("/app");
+  }
   const resume = () => {
     setHasStep(false);
     onResume();
@@ -60,6 +71,9 @@ export function SessionEnd({ isOpen, onResume }: { isOpen: boolean; onResume: ()
             <Button type="submit" loading={form.isBusy}>
               Sign in
             </Button>
+            {hasPasskeys() && (
+              <PasskeyButton run={signInAgain}>Sign in with a passkey</PasskeyButton>
+            )}
             <Anchor href="/app/login" size="sm">
               Sign in as someone else
             </Anchor>
