@@ -34,7 +34,7 @@ import {
 } from "./backup-places.ts";
 import { backupProgress } from "./backup-progress.ts";
 import { type Command, type Flag, type Input, readSettings, UsageError } from "./command.ts";
-import { print, STORE_SETTINGS, withStore } from "./store.ts";
+import { print, readServerSettings, STORE_SETTINGS, withStore } from "./store.ts";
 
 export const KEY_FILE: Flag = {
   name: "key-file",
@@ -100,7 +100,9 @@ export const backupRun: Command = {
   flags: [],
   settings: [...TARGET_SETTINGS, "backupKeep"],
   run: async (input) => {
-    const config = readSettings(input, { names: [...TARGET_SETTINGS, "backupKeep"] });
+    const config = await readServerSettings(input, {
+      names: [...TARGET_SETTINGS, "backupKeep"],
+    });
     const progress = backupProgress(input, systemClock);
     const place = targetName(input, config);
     const made = await recordFailure(input, { place, atEnd: progress.end }, async () => {
@@ -138,7 +140,7 @@ export const backupList: Command = {
   flags: [],
   settings: TARGET_SETTINGS,
   run: async (input) => {
-    const config = readSettings(input, { names: TARGET_SETTINGS });
+    const config = await readServerSettings(input, { names: TARGET_SETTINGS });
     const id = hasInstallation(config.data)
       ? installationId(openDataFolder(config.data, config.secret).secret)
       : null;

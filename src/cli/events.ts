@@ -4,8 +4,8 @@ import { systemClock } from "../lib/clock.ts";
 import { exportEvents } from "../modules/event-export/export.ts";
 import { eventsTargetOf } from "../modules/event-export/event-export.ts";
 import { S3_SETTINGS } from "./backup-places.ts";
-import { type Command, readSettings, UsageError } from "./command.ts";
-import { print, STORE_SETTINGS, withStore } from "./store.ts";
+import { type Command, UsageError } from "./command.ts";
+import { print, readServerSettings, STORE_SETTINGS, withStore } from "./store.ts";
 
 const SETTINGS = [...STORE_SETTINGS, "eventsTo", ...S3_SETTINGS] as const;
 
@@ -21,7 +21,10 @@ export const eventsExport: Command = {
   settings: SETTINGS,
   run: (input) =>
     withStore(input, async (store) => {
-      const target = eventsTargetOf(readSettings(input, { names: SETTINGS }), systemClock);
+      const target = eventsTargetOf(
+        await readServerSettings(input, { names: SETTINGS }),
+        systemClock,
+      );
       if (target === null)
         throw new UsageError("--events-to is needed: a folder or s3://BUCKET/PREFIX");
       const { folder, db, writer } = store;

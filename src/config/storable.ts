@@ -52,6 +52,7 @@ const AT_THE_NEXT_START = [
   "s3Region",
   "s3AccessKeyId",
   "s3SecretAccessKey",
+  "eventsTo",
 ] as const satisfies SettingName[];
 
 /** When a change of a setting in the dashboard has an effect; null if it cannot be set there. */

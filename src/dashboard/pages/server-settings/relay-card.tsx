@@ -48,7 +48,11 @@ export function RelayCard({ data, onChanged }: Props) {
   const way = transport.value ?? "capture";
   const elsewhere = changeElsewhere(relayUrl);
   return (
-    <section className="section card server-relay-card" aria-label="Transport and relay">
+    <section
+      className="section card server-relay-card"
+      aria-label="Transport and relay"
+      id="transport-and-relay"
+    >
       <h2>Transport and relay</h2>
       <Transport
         {...{ data, onChanged, transport, way }}

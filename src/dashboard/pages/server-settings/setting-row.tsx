@@ -21,11 +21,15 @@ export const ifUnchanged = ({ revision }: Pick<InstallationSetting, "revision">)
   headers: { "If-Match": `"${revision}"` },
 });
 
+/** The card above sets them, with a test of the relay and a question. */
+const OF_CARD: readonly string[] = ["transport", "relay-url"];
+
 export function SettingRow({ setting, onChanged }: Props) {
   const [isEditing, setIsEditing] = useState(false);
   const { name, help, isPending, effect } = setting;
   const elsewhere = changeElsewhere(setting);
   const label = settingLabel(name);
+  const isInCard = OF_CARD.includes(name);
   return (
     <li className="setting-row" data-editing={isEditing || undefined}>
       <div className="setting-about">
@@ -39,11 +43,16 @@ export function SettingRow({ setting, onChanged }: Props) {
           <Value setting={setting} />
           <Source setting={setting} />
           {isPending && <Status tone="held">Used after the next restart</Status>}
+          {isInCard && elsewhere === null && (
+            <a href="#transport-and-relay" className="small">
+              Change it in Transport and relay
+            </a>
+          )}
         </div>
       )}
       {!isEditing && (
         <div className="setting-action">
-          {elsewhere === null ? (
+          {elsewhere === null && !isInCard ? (
             <ActionIcon
               variant="subtle"
               aria-label={`Change ${label}`}
@@ -53,7 +62,7 @@ export function SettingRow({ setting, onChanged }: Props) {
               <Pencil size={15} aria-hidden />
             </ActionIcon>
           ) : (
-            <Lock size={14} className="muted" aria-hidden />
+            elsewhere !== null && <Lock size={14} className="muted" aria-hidden />
           )}
         </div>
       )}

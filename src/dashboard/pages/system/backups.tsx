@@ -3,6 +3,7 @@
 import { Button, Progress } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Static } from "@sinclair/typebox";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { KeptBackup, System } from "../../../modules/system/model.ts";
 import { api } from "../../api.ts";
@@ -25,8 +26,12 @@ export function Backups(props: { backup: Backup | null; onStarted: () => void })
       <section className="section card">
         <h2>Backups</h2>
         <p>
-          This server makes no backups by itself. Start it with --backup-to, and a folder on another
-          disk or s3://BUCKET/PREFIX.
+          This server makes no backups by itself. Name a folder on another disk, or
+          s3://BUCKET/PREFIX, in{" "}
+          <Link to="/admin/settings" search={{ q: "backup-to" }}>
+            Server settings
+          </Link>{" "}
+          or with --backup-to.
         </p>
       </section>
     );
