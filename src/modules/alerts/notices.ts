@@ -41,6 +41,8 @@ const BACKOFF: BackoffPolicy = {
 };
 /** A notice that could not be sent in this time is old, and those behind it matter more. */
 const MAX_AGE_MS = DAY_MS;
+/** After this it is not sent at all. */
+const MAX_WAIT_MS = 7 * DAY_MS;
 const KEPT_MS = 90 * DAY_MS;
 const PAUSE_AFTER_ERROR_MS = 5 * SECOND_MS;
 /** A notice is not sent again within this time if its result could not be stored. */
@@ -248,6 +250,13 @@ const DEFECT: TargetResult = {
   reply: "An unexpected error of the server; the log contains its details.",
 };
 
+/** Its target was no setting for a while, or the server was off. */
+const TOO_OLD: TargetResult = {
+  isDelivered: false,
+  isFinal: true,
+  reply: "It waited for more than a week, so it was not sent.",
+};
+
 const GONE: TargetResult = { isDelivered: false, isFinal: true, reply: "It was removed." };
 
 async function send(
@@ -256,6 +265,7 @@ async function send(
   { kind, alertSeq, createdAt }: Notice,
   signal: AbortSignal,
 ): Promise<TargetResult> {
+  if (app.clock.now() - createdAt > MAX_WAIT_MS) return TOO_OLD;
   if (kind === "DIGEST") {
     const mail = await digestMail(app, createdAt);
     return target.sendMail?.({ ...mail, id: `digest-${createdAt}`, at: createdAt }) ?? GONE;

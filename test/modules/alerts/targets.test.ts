@@ -207,6 +207,12 @@ describe("a target that", () => {
     expect(paths()).toEqual(["/hook", "/hook", "/topic", "/topic"]);
     expect(other.messages.map(({ to }) => to)).toEqual([["eve@operators.test"]]);
     expect(servers.sink.messages).toEqual([]);
+    // What waited for a target for more than a week is not sent when it is a setting again.
+    a.clock.advance(8 * 24 * 60 * MINUTE_MS);
+    a.app.config = { ...a.app.config, alertSlack: `${servers.web.origin}/slack` };
+    a.sender.wake();
+    await a.sender.idle();
+    expect(paths()).not.toContain("/slack");
     await other.close();
   });
 });
