@@ -31,6 +31,7 @@ const SLOW: Readonly<Record<string, string>> = {
   "test/outbox/direct/tarpits.test.ts": "hundreds of connections",
   "test/outbox/direct/whole.test.ts": "hundreds of mails",
   "test/scripts/seed-demo.test.ts the same seed": "two years of demonstration data",
+  "test/upgrade/upgrade.test.ts": "programs in processes of their own",
   "test/watchdog.test.ts rendering for one request": "the limit of a render",
 };
 const PRINTED = 10;
