@@ -39,6 +39,7 @@ export const doctor: Command = {
     "tlsKey",
     "acmeDirectory",
     "acmeCa",
+    "acmeEab",
     "https",
     "plainHttp",
     "transport",

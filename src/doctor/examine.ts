@@ -5,7 +5,7 @@ import { DataFolderError } from "../db/folder.ts";
 import type { Clock } from "../lib/clock.ts";
 import { describeError } from "../lib/log.ts";
 import { type Check, fail, type Finding, lineOf, type World } from "./check.ts";
-import { checkHttpsCertificate, checkInbound, checkSmtpCertificate } from "./inbound.ts";
+import { checkCaa, checkHttpsCertificate, checkInbound, checkSmtpCertificate } from "./inbound.ts";
 import {
   checkBackups,
   checkClock,
@@ -56,6 +56,7 @@ export const ALL_CHECKS: readonly Check[] = [
   checkDomains,
   checkInbound,
   checkHttpsCertificate,
+  checkCaa,
   checkSmtpCertificate,
 ];
 

@@ -2,7 +2,9 @@
 
 import { X509Certificate } from "node:crypto";
 import { isoTime } from "../lib/clock.ts";
+import { certificateNames } from "../tls/acme.ts";
 import type { AcmeState } from "../tls/acme-state.ts";
+import { describeCaa, findCaa, mayIssue } from "../tls/order-check.ts";
 import type { Domain } from "../modules/domains/model.ts";
 import { type Check, fail, type Finding, ok, warn, type World } from "./check.ts";
 import { addressesOfHost } from "./network.ts";
@@ -90,6 +92,28 @@ export const checkHttpsCertificate: Check = async (world) => {
   }
   const { hostname } = new URL(url);
   return file === null ? [] : [findingOfCertificate(world, { what, file, hostname })];
+};
+
+/** The name of Let's Encrypt in CAA records. */
+const LETS_ENCRYPT_CAA = "letsencrypt.org";
+
+/** Says which authorities the CAA records of the names allow (RFC 8659). */
+export const checkCaa: Check = async ({ config, dns }) => {
+  if (config.tls !== "acme") return [];
+  const findings = await Promise.all(
+    certificateNames(config).map(async (name) => ({ name, caa: await findCaa(dns, name) })),
+  );
+  return findings.map(({ name, caa }) => {
+    const what = `CAA of ${name}`;
+    if (caa === "none") return ok(what, "no record, so every CA may give a certificate");
+    if (caa === "failed") return warn(what, "the look-up failed", "run this again later");
+    const finding = `${caa.owner} has ${describeCaa(caa.records)}`;
+    const isAllowed = config.acmeDirectory !== null || mayIssue(caa.records, LETS_ENCRYPT_CAA);
+    const fix = `add the record “0 issue "${LETS_ENCRYPT_CAA}"” to ${caa.owner}`;
+    return isAllowed
+      ? ok(what, finding)
+      : fail(what, `${finding}, so Let's Encrypt gives no certificate`, fix);
+  });
 };
 
 /** A CA says no more that a certificate ends, so this does when less than a sixth of its life is left. */

@@ -6,8 +6,8 @@
  *    says so. They are stored, so that a restart does not shorten them.
  * 2. Every 6 hours the CA is asked when it wants the certificate to be renewed (RFC 9773), and a moment
  *    within its window is chosen. Without an answer it is renewed when a third of its life is left.
- * 3. A certificate is ordered if there is none, if the names have changed, or if it is to be renewed.
- *    The old one stays in use until then.
+ * 3. A certificate is ordered if there is none, if the names have changed, or if it is to be renewed, and
+ *    if nothing speaks against it (order-check.ts). The old one stays in use until then.
  */
 
 import { X509Certificate } from "node:crypto";
@@ -22,6 +22,7 @@ import {
   type Publish,
 } from "../protocols/acme/client.ts";
 import { renewalId } from "../protocols/acme/certificate-request.ts";
+import { reasonAgainstOrder, whatAnswersElsewhere } from "./order-check.ts";
 import { type AcmeState, readAcmeState, storeAcmeState } from "./acme-state.ts";
 import { type Certificate, requirePair } from "./certificate.ts";
 
@@ -32,7 +33,7 @@ const LONGEST_PAUSE_MS = 360 * MINUTE_MS;
 const RENEWAL_INFO_MS = 360 * MINUTE_MS;
 
 /** The names for which a certificate is ordered. */
-function certificateNames(
+export function certificateNames(
   config: Pick<
     Config,
     "url" | "trackingUrl" | "hostname" | "inbound" | "submission" | "submissions"
@@ -127,7 +128,14 @@ export function createAcme(app: App, use: (certificate: Certificate) => void) {
     // The key of the account is stored before it is used, so that there are not many accounts.
     await change({});
     const replaces = certificate === null ? null : renewalId(new X509Certificate(certificate.cert));
-    const issued = await openClient().issue(names, { publish, replaces });
+    const client = openClient();
+    const caaIdentities = await client.caaIdentities();
+    const reason = await reasonAgainstOrder(app, { names, caaIdentities });
+    if (reason !== null) throw new Error(reason);
+    const elsewhere = await whatAnswersElsewhere(app, names, publish);
+    const issued = await client
+      .issue(names, { publish, replaces })
+      .catch((error: unknown) => Promise.reject(withHint(error, elsewhere)));
     requirePair(issued);
     await change({ certificate: { ...issued, names }, renewal: null, failure: null });
     use(issued);
@@ -172,6 +180,13 @@ export function createAcme(app: App, use: (certificate: Certificate) => void) {
       ending.abort();
     },
   };
+}
+
+/** Adds what was seen here to the words of the CA, if it has refused a name after it has looked at it. */
+function withHint(error: unknown, hint: string | null): unknown {
+  if (hint === null || !(error instanceof AcmeError) || error.type !== "") return error;
+  const { message, type, retryAfterMs } = error;
+  return new AcmeError(`${message.slice(0, 800)}; ${hint}`, type, retryAfterMs);
 }
 
 /** The time from which a third of the life of a certificate is left. */

@@ -7,6 +7,7 @@ import { readConfig } from "../../src/config/read.ts";
 import type { Config, SettingName } from "../../src/config/settings.ts";
 import { type Check, lineOf, type World } from "../../src/doctor/check.ts";
 import {
+  checkCaa,
   checkHttpsCertificate,
   checkInbound,
   checkSmtpCertificate,
@@ -148,6 +149,23 @@ test("submission needs a certificate, reception from other servers does not", as
   expect((await of({ inbound: INBOUND }))[0]).toStartWith("ok ");
   expect((await of({ submission: { host: "127.0.0.1", port: 587 } }))[0]).toStartWith("warn ");
   expect(await of({})).toEqual([]);
+});
+
+test("CAA records that allow another CA only are a failure, and others are told", async () => {
+  const settings = { tls: "acme" as const, url: "https://www.shop.example" };
+  const found = () => findings(checkCaa, {}, settings);
+  const of = "CAA of www.shop.example";
+  expect(await found()).toEqual([`ok    ${of}: no record, so every CA may give a certificate`]);
+  const acmeDirectory = "https://ca.example/directory";
+  server.records["caa.example"] = { CAA: ["0 issue ca.example"] };
+  const other = { ...settings, url: "https://www.caa.example" };
+  const finding = `CAA of www.caa.example: caa.example has issue "ca.example"`;
+  expect(await findings(checkCaa, {}, other)).toEqual([
+    `fail  ${finding}, so Let's Encrypt gives no certificate — add the record “0 issue ` +
+      `"letsencrypt.org"” to caa.example`,
+  ]);
+  expect(await findings(checkCaa, {}, { ...other, acmeDirectory })).toEqual([`ok    ${finding}`]);
+  expect(await findings(checkCaa, {}, { tls: "off" })).toEqual([]);
 });
 
 test("the certificate of a CA is there, was renewed, and if not, the CA's reason is told", async () => {

@@ -20,6 +20,8 @@ type State = {
   /** The answer to each new order, if it is refused. */
   refusal: { status: number; detail: string; retryAfter?: string } | null;
   window: { start: string; end: string } | null;
+  /** The names of the CA in CAA records. */
+  caaIdentities: readonly string[];
   /** The accounts of the CA to which ACME accounts must be bound; null if they need not be. */
   binding: { keyId: string; macKey: Uint8Array } | null;
 };
@@ -37,7 +39,13 @@ export function startAcmeCa(options: {
   const keys = new Map<string, PublicKey>();
   const orders: { names: string[]; replaces: string | null; isProven: boolean; chain: string }[] =
     [];
-  const state: State = { refusedNonces: 0, refusal: null, window: null, binding: null };
+  const state: State = {
+    refusedNonces: 0,
+    refusal: null,
+    window: null,
+    caaIdentities: [],
+    binding: null,
+  };
 
   const server = Bun.serve({
     port: 0,
@@ -60,7 +68,8 @@ export function startAcmeCa(options: {
     }
     if (path !== "/directory") return new Response(null);
     const urls = { newNonce: at("/nonce"), newAccount: at("/account"), newOrder: at("/order") };
-    return Response.json({ ...urls, renewalInfo: at("/renewal") });
+    const { caaIdentities } = state;
+    return Response.json({ ...urls, renewalInfo: at("/renewal"), meta: { caaIdentities } });
   }
 
   async function post(request: Request, path: string): Promise<Response> {

@@ -21,6 +21,8 @@ import type { DnsServer } from "../../src/protocols/dns/servers.ts";
 export type TestRecords = {
   A?: readonly string[];
   AAAA?: readonly string[];
+  /** As in a zone file, without quotation marks: `0 issue ca.example`. */
+  CAA?: readonly string[];
   MX?: readonly string[];
   NS?: readonly string[];
   PTR?: readonly string[];
@@ -265,12 +267,21 @@ function recordsOf(name: string, type: string, records: TestRecords, ttl: number
         const [preference, exchange = "."] = text.split(" ");
         return { type, name, ttl, data: { preference: Number(preference), exchange } };
       });
+    case "CAA":
+      return (records.CAA ?? []).map((text) => {
+        const [flags, word, ...value] = text.split(" ");
+        const tag = CAA_TAGS.find((each) => each === word) ?? "iodef";
+        const data = { issuerCritical: flags === "128", tag, value: value.join(" ") };
+        return { type, name, ttl, data };
+      });
     case "TXT":
       return (records.TXT ?? []).map((data) => ({ type, name, ttl, data: [data].flat() }));
     default:
       return [];
   }
 }
+
+const CAA_TAGS = ["issue", "issuewild", "iodef"] as const;
 
 function record(
   type: "A" | "AAAA" | "NS" | "PTR" | "CNAME",

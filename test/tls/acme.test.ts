@@ -12,7 +12,9 @@ import { servePlainHttp } from "../../src/tls/plain-http.ts";
 import { type AcmeCa, startAcmeCa } from "../support/acme-ca.ts";
 import { TEST_SECRET, testApp } from "../support/app.ts";
 import { migratedDatabase } from "../support/database.ts";
+import { createDns } from "../../src/protocols/dns/client.ts";
 import { manualClock } from "../support/clock.ts";
+import { startDnsServer } from "../support/dns-server.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -35,7 +37,13 @@ beforeAll(() => {
   writeFileSync(join(folder, "ca.pem"), ca.ca);
 });
 beforeEach(async () => {
-  Object.assign(ca.state, { refusedNonces: 0, refusal: null, window: null, binding: null });
+  Object.assign(ca.state, {
+    refusedNonces: 0,
+    refusal: null,
+    window: null,
+    binding: null,
+    caaIdentities: [],
+  });
   ca.orders.length = 0;
   shown = [];
   server = await testApp({
@@ -188,6 +196,19 @@ test("browsers are told to use HTTPS only, when a public CA has given a certific
       "strict-transport-security",
     ),
   ).toBeNull();
+});
+
+test("an order that the CAA records forbid is not made, and it is said which record is missing", async () => {
+  ca.state.caaIdentities = ["ca.test"];
+  const records = { "go.test": { A: ["192.0.2.1"], CAA: ["0 issue other.test"] } };
+  const names = await startDnsServer({ records, failures: { "mail.test": "servfail" } });
+  const dns = createDns({ servers: [names.server], clock });
+  acme = createAcme({ ...server.app.app, dns }, (one) => shown.push(one));
+  await acme.check();
+  expect([ca.orders, shown]).toEqual([[], []]);
+  expect(stateOf()?.failure?.message).toContain('add the record “0 issue "ca.test"”');
+  dns.close();
+  await names.close();
 });
 
 test("a CA that cannot be reached is a failure like others", async () => {

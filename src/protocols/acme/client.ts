@@ -41,6 +41,9 @@ const Directory = Type.Object({
   newAccount: Type.String(),
   newOrder: Type.String(),
   renewalInfo: Type.Optional(Type.String()),
+  meta: Type.Optional(
+    Type.Object({ caaIdentities: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })) }),
+  ),
 });
 const Problem = Type.Object({
   type: Type.Optional(Type.String()),
@@ -289,6 +292,11 @@ export function createAcmeClient(deps: Deps) {
       if (issued.certificate === undefined) throw new AcmeError(whyRefused(issued));
       const { text: cert } = await post(issued.certificate);
       return { cert, key: keys.privateKey.export({ type: "pkcs8", format: "pem" }) };
+    },
+
+    /** The names by which CAA records allow this authority (RFC 8555 §9.7.6); empty if it says none. */
+    async caaIdentities(): Promise<readonly string[]> {
+      return (await readDirectory()).meta?.caaIdentities ?? [];
     },
 
     /** When the authority wants a certificate to be renewed; null if it tells no such time. */

@@ -20,9 +20,18 @@ export type MxRecord = {
   exchange: string;
 };
 
+/** Which authorities may issue certificates (RFC 8659 §4.1). */
+export type CaaRecord = {
+  /** Whether an authority that does not know the tag must issue nothing. */
+  isCritical: boolean;
+  /** Lower case, such as `issue`. */
+  tag: string;
+  value: string;
+};
+
 /** A record type with the function that reads its records. */
 export type RecordKind<Value> = {
-  type: "A" | "AAAA" | "MX" | "NS" | "PTR" | "TXT";
+  type: "A" | "AAAA" | "CAA" | "MX" | "NS" | "PTR" | "TXT";
   /** Returns null if the record has another type. */
   read(record: Answer): Value | null;
 };
@@ -35,6 +44,18 @@ export const A: RecordKind<string> = {
 export const AAAA: RecordKind<string> = {
   type: "AAAA",
   read: (record) => (record.type === "AAAA" ? record.data : null),
+};
+
+export const CAA: RecordKind<CaaRecord> = {
+  type: "CAA",
+  read: (record) =>
+    record.type === "CAA"
+      ? {
+          isCritical: record.data.issuerCritical === true,
+          tag: record.data.tag.toLowerCase(),
+          value: record.data.value,
+        }
+      : null,
 };
 
 export const MX: RecordKind<MxRecord> = {

@@ -16,12 +16,14 @@ import { ExpiringMap } from "../../lib/expiring-map.ts";
 import {
   A,
   AAAA,
+  CAA,
   canonicalName,
   MX,
   NS,
   PTR,
   readAnswer,
   TXT,
+  type CaaRecord,
   type DnsAnswer,
   type MxRecord,
   type Reading,
@@ -40,6 +42,7 @@ type AskOptions = {
 type DnsRecords = {
   A: string;
   AAAA: string;
+  CAA: CaaRecord;
   MX: MxRecord;
   NS: string;
   PTR: string;
@@ -93,6 +96,7 @@ export function createDns(options: DnsOptions): Dns {
   const lookups: Lookups = {
     A: new Lookup(A, resolver, options),
     AAAA: new Lookup(AAAA, resolver, options),
+    CAA: new Lookup(CAA, resolver, options),
     MX: new Lookup(MX, resolver, options),
     NS: new Lookup(NS, resolver, options),
     PTR: new Lookup(PTR, resolver, options),
