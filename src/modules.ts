@@ -56,7 +56,7 @@ import { captureModule } from "./smtp/capture-module.ts";
 import { inboundModule } from "./smtp/inbound-module.ts";
 import { submissionModule } from "./smtp/submission-module.ts";
 import { rememberSettings } from "./stored-settings.ts";
-import { serverCertificate } from "./tls/server-certificate.ts";
+import { certificateStates, serverCertificate } from "./tls/server-certificate.ts";
 
 /** The modules of an application. Each is made once. */
 export const modulesOf = perApp(createModules);
@@ -104,7 +104,7 @@ function createModules(app: App): readonly Module[] {
     backupModule(app),
     eventExportModule(app),
     updateModule(app),
-    alertModule(app, { certificate: () => serverCertificate(app).state() }),
+    alertModule(app, { certificates: () => certificateStates(app) }),
     segmentModule(app),
     moduleOf(app, domainNoun),
     { name: "DNS client", close: async () => app.dns.close() },

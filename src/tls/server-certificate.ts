@@ -4,6 +4,7 @@
  */
 
 import { X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
 import type { App } from "../core/app.ts";
 import { perApp } from "../lib/per-app.ts";
 import { createAcme } from "./acme.ts";
@@ -95,9 +96,21 @@ function createServerCertificate(app: App) {
   };
 }
 
-function lifeOf({ cert }: Certificate): { from: number; to: number } {
+function lifeOf({ cert }: Pick<Certificate, "cert">): { from: number; to: number } {
   const { validFromDate, validToDate } = new X509Certificate(cert);
   return { from: validFromDate.getTime(), to: validToDate.getTime() };
+}
+
+/** The lives of the certificates in use, and the tries at the CA that have failed. */
+export function certificateStates(app: App) {
+  const { smtpTlsCert: file, inbound, submission, submissions } = app.config;
+  const https = serverCertificate(app).state();
+  const isListening = [inbound, submission, submissions].some((address) => address !== null);
+  const cert = file === null || !isListening ? null : readFileSync(file, "utf8");
+  return [
+    ...(https === null ? [] : [{ name: "HTTPS" as const, ...https }]),
+    ...(cert === null ? [] : [{ name: "SMTP" as const, life: lifeOf({ cert }), failure: null }]),
+  ];
 }
 
 /** The certificate of an SMTP listener; null if the operator has set none. Each listener has its own source. */

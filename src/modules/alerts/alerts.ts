@@ -163,9 +163,12 @@ export function countOpenAlerts(app: App): Map<string, number> {
   return counts;
 }
 
-export function alertModule(app: App, { certificate }: Pick<AlertSources, "certificate">): Module {
+export function alertModule(
+  app: App,
+  { certificates }: Pick<AlertSources, "certificates">,
+): Module {
   const sender = noticeSender(app);
-  const sources = { certificate, diskSpace, startedAt: app.clock.elapsed() };
+  const sources = { certificates, diskSpace, startedAt: app.clock.elapsed() };
   return {
     name: "alerts",
     routes: [alertRoutes(app)],

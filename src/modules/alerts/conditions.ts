@@ -34,14 +34,15 @@ type Found = {
 
 /** What the alerts need of parts that are above the modules. */
 export type AlertSources = {
-  /** The certificate of HTTPS; null without TLS. */
-  certificate: () => CertificateState | null;
+  /** The certificates of HTTPS and of the SMTP listeners, as far as they have some. */
+  certificates: () => CertificateState[];
   diskSpace: typeof diskSpace;
   /** When the process started, on the monotonic clock. */
   startedAt: number;
 };
 
 export type CertificateState = {
+  name: "HTTPS" | "SMTP";
   /** The life of the certificate; null if there is none yet. */
   life: { from: number; to: number } | null;
   /** The tries at the CA that have failed since the last certificate. */
@@ -228,22 +229,16 @@ export const CONDITIONS: readonly AlertCondition[] = [
   {
     name: "certificate",
     severity: "warning",
-    title: () => "The certificate of HTTPS is not renewed",
-    fix: "With --tls acme, let port 80 of all names reach this server. With --tls files, replace the files.",
+    title: (name) => `The certificate of ${name} is not renewed`,
+    fix: "With --tls acme, let port 80 of all names reach this server. Replace a certificate that is in files.",
     holdMs: 0,
     overMs: 0,
-    read(app, { certificate }) {
-      const { life = null, failure = null } = certificate() ?? {};
-      const refused = failure === null ? "" : ` The CA gave none: ${failure.message}`;
-      const now = app.clock.now();
-      if (life !== null) {
-        const lastMs = (life.to - life.from) * CERTIFICATE_LIFE_SHARE;
-        const warningMs = Math.min(lastMs, LONGEST_CERTIFICATE_WARNING_MS);
-        if (life.to - now < warningMs) return one(`It ends on ${utcText(life.to)}.${refused}`);
-      }
-      if (failure === null || failure.count < CERTIFICATE_FAILURES) return [];
-      return one(`The last ${failure.count} tries failed.${refused}`);
-    },
+    read: (app, { certificates }) =>
+      certificates().flatMap((certificate) => {
+        const finding = findingOfCertificate(certificate, app.clock.now());
+        const { name } = certificate;
+        return finding === null ? [] : [{ subject: name, name, finding }];
+      }),
   },
   {
     name: "backup",
@@ -377,6 +372,18 @@ async function readRates(
       return find({ ...rates, ...counts }) ?? [];
     })
     .slice(0, MAX_SUBJECTS);
+}
+
+/** Null if nothing has to be done. */
+function findingOfCertificate({ life, failure }: CertificateState, now: number): string | null {
+  const refused = failure === null ? "" : ` The CA gave none: ${failure.message}`;
+  if (life !== null) {
+    const lastMs = (life.to - life.from) * CERTIFICATE_LIFE_SHARE;
+    const isLate = life.to - now < Math.min(lastMs, LONGEST_CERTIFICATE_WARNING_MS);
+    if (isLate) return `It ends on ${utcText(life.to)}.${refused}`;
+  }
+  if (failure === null || failure.count < CERTIFICATE_FAILURES) return null;
+  return `The last ${failure.count} tries failed.${refused}`;
 }
 
 function readBackup(app: App, { startedAt }: AlertSources): Found[] {

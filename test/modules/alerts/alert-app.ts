@@ -29,7 +29,7 @@ export type World = {
   hold: Hold | null;
   replaced: Hold | null;
   holdOfProject: (seq: number) => Hold | null;
-  certificate: CertificateState | null;
+  certificates: CertificateState[];
   space: { freeBytes: number; totalBytes: number };
 };
 
@@ -61,7 +61,7 @@ export async function alertApp(
     hold: null,
     replaced: null,
     holdOfProject: () => null,
-    certificate: null,
+    certificates: [],
     space: { freeBytes: 50e9, totalBytes: 100e9 },
   };
   const transport: Transport = {
@@ -89,7 +89,7 @@ export async function alertApp(
   });
   const { app } = t.app;
   const sources: AlertSources = {
-    certificate: () => world.certificate,
+    certificates: () => world.certificates,
     diskSpace: () => world.space,
     startedAt: clock.elapsed(),
   };

@@ -25,10 +25,10 @@ test("shows open and cleared alerts, the targets without their secrets, and test
   servers.web.answer = ({ path }) =>
     path === "/slack" ? { status: 410, body: "gone" } : { body: "ok" };
   a.sender.start();
-  a.world.certificate = { life: null, failure: { count: 3, message: "refused" } };
+  a.world.certificates = [{ name: "HTTPS", life: null, failure: { count: 3, message: "refused" } }];
   await a.minutes(1);
   await a.sender.idle();
-  a.world.certificate = null;
+  a.world.certificates = [];
   a.world.space.freeBytes = 1;
   await a.minutes(1);
   await a.sender.idle();

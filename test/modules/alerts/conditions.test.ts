@@ -142,13 +142,17 @@ const CASES: readonly Case[] = [
     name: "certificate",
     begin: () => {
       const to = a.clock.now() + 14 * DAY_MS;
-      a.world.certificate = { life: { from: to - 90 * DAY_MS, to }, failure: null };
+      a.world.certificates = [
+        { name: "SMTP", life: { from: to - 90 * DAY_MS, to }, failure: null },
+      ];
     },
     quiet: 0,
     raised: 1,
     end: () => {
       const to = a.clock.now() + 16 * DAY_MS;
-      a.world.certificate = { life: { from: to - 90 * DAY_MS, to }, failure: null };
+      a.world.certificates = [
+        { name: "SMTP", life: { from: to - 90 * DAY_MS, to }, failure: null },
+      ];
     },
     cleared: 1,
     finding: "It ends on 2026-03-16 10:00 UTC.",
@@ -156,12 +160,16 @@ const CASES: readonly Case[] = [
   {
     name: "certificate",
     begin: () => {
-      a.world.certificate = { life: null, failure: { count: 3, message: "no port 80" } };
+      a.world.certificates = [
+        { name: "HTTPS", life: null, failure: { count: 3, message: "no port 80" } },
+      ];
     },
     quiet: 0,
     raised: 1,
     end: () => {
-      a.world.certificate = { life: null, failure: { count: 2, message: "no port 80" } };
+      a.world.certificates = [
+        { name: "HTTPS", life: null, failure: { count: 2, message: "no port 80" } },
+      ];
     },
     cleared: 1,
     finding: "The last 3 tries failed. The CA gave none: no port 80",

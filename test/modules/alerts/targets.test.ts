@@ -38,12 +38,14 @@ const mailText = (index: number) =>
 
 /** Raises the alert about a certificate. */
 async function raise(app = a): Promise<void> {
-  app.world.certificate = { life: null, failure: { count: 3, message: "<refused> & käse" } };
+  app.world.certificates = [
+    { name: "HTTPS", life: null, failure: { count: 3, message: "<refused> & käse" } },
+  ];
   await app.minutes(1);
 }
 
 async function clear(app = a): Promise<void> {
-  app.world.certificate = null;
+  app.world.certificates = [];
   await app.minutes(1);
 }
 
@@ -108,7 +110,7 @@ describe("after a kill", () => {
     await raise();
     expect([paths(), servers.sink.messages]).toEqual([[], []]);
     const next = await alertApp(servers, { db: a.t.db, clock: a.clock });
-    next.world.certificate = a.world.certificate;
+    next.world.certificates = a.world.certificates;
     next.sender.start();
     await next.sender.idle();
     await next.minutes(3);
