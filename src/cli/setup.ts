@@ -383,14 +383,20 @@ async function fillInstallation(context: SetupContext, filling: Filling) {
 }
 
 function sayKeys({ say }: SetupContext, name: string, { keys }: EnsuredProject): void {
-  if (keys === null) return;
+  if (keys === null) {
+    say(`The project ${name} is there already. Another key: ${commandText("key create")}`);
+    return;
+  }
   say(`The project ${name} has these keys. Store the secret key now: it is not shown again.`);
   say(`  secret key  ${keys.secretKey}\n  public key  ${keys.publicKey}\n`);
 }
 
 async function makeRecoveryKey(context: SetupContext): Promise<string | null> {
   const key = await ensureRecoveryKey(context);
-  if (key !== null) {
+  if (key === null) {
+    context.say("Backups are encrypted for the recovery key that there is already.");
+    context.say(`If it is lost, make another one: ${commandText("backup init --replace")}`);
+  } else {
     context.say(
       "The recovery key of the backups. Store it away from this machine: it is not shown again.",
     );

@@ -1,12 +1,12 @@
 /** The submission listeners as a module: with STARTTLS, and with TLS from the first byte. */
 
 import { ConfigError } from "../config/read.ts";
+import { requireSubmissionCertificate } from "../config/submission-certificate.ts";
 import { cannotListen } from "../config/listen-error.ts";
 import type { Module } from "../modules/module.ts";
 import { type Certificate, selfSignedCertificate } from "../tls/certificate.ts";
 import { smtpCertificate } from "../tls/server-certificate.ts";
 import type { SmtpListener } from "./listener.ts";
-import { isLoopback } from "../protocols/smtp/relay-url.ts";
 import type { App } from "../core/app.ts";
 import { perApp } from "../lib/per-app.ts";
 import { submissionsOf } from "../modules/emails/submission/accept.ts";
@@ -35,21 +35,16 @@ function createSubmissionModule(app: App): Module {
   }
 
   /** Null for a listener that offers no TLS. */
-  async function certificateFor(kind: Kind, { host }: Address): Promise<Certificate | null> {
+  async function certificateFor(kind: Kind): Promise<Certificate | null> {
     if (certificates !== null) return certificates.load();
-    if (!isLoopback(host)) {
-      throw new ConfigError(
-        `--${kind} on ${host} needs a certificate, because passwords are sent to it; ` +
-          "set --tls, or --smtp-tls-cert and --smtp-tls-key, or choose an address such as 127.0.0.1",
-      );
-    }
+    requireSubmissionCertificate(config);
     if (kind === "submission") return null;
     if (folder === null) throw new ConfigError(`--${kind} needs --smtp-tls-cert`);
     return selfSignedCertificate(folder, config.hostname);
   }
 
   async function open(kind: Kind, address: Address): Promise<void> {
-    const certificate = await certificateFor(kind, address);
+    const certificate = await certificateFor(kind);
     // Loaded only by servers that listen: the package smtp-server takes 8 ms and 11 MiB.
     const { createSubmissionListener } = await import("./submission.ts");
     const listener = createSubmissionListener(

@@ -62,7 +62,7 @@ export async function interview(
   const transport = await askTransport(setup, network);
   const relayUrl = transport === "relay" ? await askRelay(setup, hostname) : null;
   const web = await askTls(setup, hostname);
-  const smtp = await askListeners(setup, transport);
+  const smtp = await askListeners(setup, { transport, hasTls: web["tls"] !== "off" });
   const backupTo = await askBackups(setup);
   const asked: Record<string, string | null> = {
     hostname,
@@ -315,9 +315,13 @@ async function askCertificate(
 /** The listeners for SMTP: bounces on port 25, and submission on 587 and 465. */
 async function askListeners(
   setup: SetupContext,
-  transport: string,
+  { transport, hasTls }: { transport: string; hasTls: boolean },
 ): Promise<Record<string, string | null>> {
   const everywhere = setup.machine.hasIpv6 ? "[::]" : "0.0.0.0";
+  const hasCertificate =
+    hasTls || (givenFlag(setup, "smtp-tls-cert") ?? currentSetting(setup, "smtpTlsCert")) !== null;
+  // Without a certificate, passwords are taken from programs of this machine only.
+  const forPrograms = hasCertificate ? everywhere : "127.0.0.1";
   const ask = (
     name: "inbound" | "submission" | "submissions",
     port: number,
@@ -341,7 +345,7 @@ async function askListeners(
   const submission = await ask(
     "submission",
     SUBMISSION_PORT,
-    `Take mail of your programs over SMTP, usually on ${everywhere}:${SUBMISSION_PORT}, or none`,
+    `Take mail of your programs over SMTP, usually on ${forPrograms}:${SUBMISSION_PORT}, or none`,
     false,
   );
   const submissions =
@@ -350,7 +354,7 @@ async function askListeners(
       : await ask(
           "submissions",
           SUBMISSIONS_PORT,
-          `The same with TLS from the first byte, usually on ${everywhere}:${SUBMISSIONS_PORT}, or none`,
+          `The same with TLS from the first byte, usually on ${forPrograms}:${SUBMISSIONS_PORT}, or none`,
           false,
         );
   return textsOrNull({ inbound, submission, submissions });

@@ -2,6 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { readConfig } from "../../config/read.ts";
+import { requireSubmissionCertificate } from "../../config/submission-certificate.ts";
 import { type Config, SETTINGS } from "../../config/settings.ts";
 import { UsageError } from "../command.ts";
 import { ENVIRONMENT_FILE, RELAY_FILE, type SetupContext } from "./context.ts";
@@ -51,7 +52,9 @@ export function readPlannedConfig(
   const variables = readEnvironment(environment);
   for (const flag of Object.keys(flags)) delete variables[byFlag.get(flag)?.env ?? ""];
   const relay = relayUrl === null ? {} : { [SETTINGS.relayUrl.flag]: relayUrl };
-  return readConfig({ ...flags, ...relay, data: DATA_FOLDER }, variables);
+  const config = readConfig({ ...flags, ...relay, data: DATA_FOLDER }, variables);
+  requireSubmissionCertificate(config);
+  return config;
 }
 
 export function wantedFiles(

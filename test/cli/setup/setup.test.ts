@@ -216,6 +216,10 @@ describe("an answer that is wrong or missing is an error with its flag, and chan
       { inbound: "25" },
       '--inbound: expected an address and a port such as 127.0.0.1:9090, got "25"',
     ],
+    [
+      { submission: "0.0.0.0:587" },
+      "--submission on 0.0.0.0 needs a certificate, because passwords are sent to it",
+    ],
     [{ port: "many" }, "--port: expected a whole number from 0 to 65535"],
     [{ metrics: "9090" }, "--metrics: expected an address and a port"],
     [
