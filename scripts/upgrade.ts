@@ -187,7 +187,7 @@ async function putsBack({ old, url }: Made): Promise<Aim[]> {
       kept === "none"
         ? 0
         : installed.countStored(newer.answered, join(installed.data, kept, "mailstead.db"));
-    const [, told = "none"] = /(\d+) mails that the new version accepted/.exec(ran.stderr) ?? [];
+    const [, told = "none"] = /Mails that the new version accepted: (\d+)/.exec(ran.stderr) ?? [];
     const answered = sender.answered.length;
     await Bun.sleep(LOAD_MS);
     return [

@@ -256,8 +256,11 @@ async function install(
   if (service === null || !isServed(options)) {
     const unlock = lockData(options);
     if (unlock === null) throw stillServed(data);
-    swapIn(options.executable, trial.next);
-    unlock();
+    try {
+      swapIn(options.executable, trial.next);
+    } finally {
+      unlock();
+    }
     return false;
   }
   const before = appliedMigrations(data, options.programs);
@@ -352,11 +355,17 @@ async function goBack(
   failed: { version: string; before: readonly string[]; limitMs: number; reason: string },
 ): Promise<UpgradeError> {
   const { data, executable, programs, clock, version: installed } = options;
-  const unlock = await stopAndLock(service, () => lockData(options), clock);
+  let unlock: (() => void) | null = null;
+  let why = "its data folder is still in use";
+  try {
+    unlock = await stopAndLock(service, () => lockData(options), clock);
+  } catch (error) {
+    why = error instanceof Error ? error.message : String(error);
+  }
   if (unlock === null) {
     return new UpgradeError(
-      `Version ${failed.version} did not become ready, and it did not stop either.`,
-      `Stop it, move ${oldName(executable)} to ${executable}, and start the server.`,
+      `Version ${failed.version} did not become ready: ${failed.reason}. It did not stop either: ${why}`,
+      "Stop it and go back by hand, as docs/operations.md, “Upgrade”, says.",
     );
   }
   let isMigrated: boolean;
@@ -375,12 +384,11 @@ async function goBack(
     reason === null
       ? `Version ${installed} runs again.`
       : `Version ${installed} is installed again, and it is not ready either: ${reason}`;
-  const result = isMigrated ? readRollbackResult(data) : null;
   return new UpgradeError(
     [
       `Version ${failed.version} did not become ready: ${failed.reason}.`,
       state,
-      ...rollbackText(result),
+      ...(isMigrated ? rollbackText(readRollbackResult(data)) : []),
     ].join("\n"),
     `Look into the log of the server (journalctl -u ${basename(executable)}) for the reason.`,
   );
@@ -397,14 +405,17 @@ function hasMigrated({ data, programs }: UpgradeOptions, before: readonly string
 }
 
 function rollbackText(result: RollbackResult | null): string[] {
-  if (result === null) return [];
+  if (result === null) return ["The next start of the server puts the database of before back."];
   const { keptAt, acceptedMails, isHeld } = result;
   const kept = `The database was put back as it was at the stop. The newer one is kept in ${keptAt}.`;
   if (!isHeld) return [kept, "No mail was accepted or sent in between."];
-  const mails = acceptedMails === null ? "An unknown number of" : String(acceptedMails);
+  const mails =
+    acceptedMails === null
+      ? "It is not known how many mails the new version accepted"
+      : `Mails that the new version accepted: ${acceptedMails}`;
   return [
     kept,
-    `${mails} mails that the new version accepted are only there, and it may have sent mail.`,
+    `${mails}. They are only there, and it may have sent mail.`,
     "So the queue is held. Look at it with mailstead queue list, and then run mailstead queue release.",
   ];
 }

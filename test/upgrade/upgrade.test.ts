@@ -410,6 +410,21 @@ describe("a new version that does not become ready", () => {
     expect(versionOf(executable)).toBe("1.0.0");
   });
 
+  test("and does not stop is told, with what to do", async () => {
+    publish("1.5.0");
+    service.onStart = () => false;
+    const stubborn: Service = {
+      ...service,
+      stop: () =>
+        versionOf(executable) === "1.5.0"
+          ? Promise.reject(new UpgradeError("no right to stop it"))
+          : service.stop(),
+    };
+    const { message, suggestion } = await refusalOf({ service: stubborn });
+    expect(message).toContain("It did not stop either: no right to stop it");
+    expect(suggestion).toContain("go back by hand");
+  });
+
   test("is told with the old one if that is not ready either", async () => {
     publish("1.5.0");
     service.onStart = () => false;
