@@ -1,11 +1,14 @@
 /**
  * Kills the server repeatedly while it accepts and sends mail, and counts the mails that arrive.
  *
- * `bun scripts/crash.ts [--transport relay|direct|capture-smtp|submission|inbound] [--kills 100] [--seed N] [--binary[=PATH]]`
+ * `bun scripts/crash.ts [--transport relay|fallback|direct|capture-smtp|submission|inbound] [--kills 100] [--seed N] [--binary[=PATH]]`
  *
  * The exit code is 1 if an accepted mail was lost, or arrived twice although it was not under way at
  * a kill. Mails that were under way at a kill are retried after half a minute or more, so the script
  * still waits for them after the last kill.
+ *
+ * With `--transport fallback` the relay and its fallback come and go meanwhile: no mail may arrive at both,
+ * except those that were under way at a kill.
  *
  * With `--transport capture-smtp` the server catches mail over SMTP instead: every message that was
  * answered with 250 must be in the inbox after the last restart, once. With `--transport submission`
@@ -18,6 +21,7 @@
 import { printValue, reportOutcome, whole } from "./bench/report.ts";
 import { runCheck } from "./bench/run-check.ts";
 import { CAPTURE_LOAD } from "./crash/capture.ts";
+import { crashFallback } from "./crash/fallback.ts";
 import { INBOUND_LOAD } from "./crash/inbound.ts";
 import type { CrashOptions } from "./crash/kills.ts";
 import { crashMails } from "./crash/mails.ts";
@@ -27,12 +31,13 @@ import { SUBMISSION_LOAD } from "./crash/submission.ts";
 
 const TRANSPORTS = {
   relay: (options: CrashOptions) => crashMails("relay", options),
+  fallback: crashFallback,
   direct: (options: CrashOptions) => crashMails("direct", options),
   "capture-smtp": (options: CrashOptions) => crashSmtp(CAPTURE_LOAD, options),
   submission: (options: CrashOptions) => crashSmtp(SUBMISSION_LOAD, options),
   inbound: (options: CrashOptions) => crashSmtp(INBOUND_LOAD, options),
 };
-const NAMES = ["relay", "direct", "capture-smtp", "submission", "inbound"] as const;
+const NAMES = ["relay", "fallback", "direct", "capture-smtp", "submission", "inbound"] as const;
 
 async function run(): Promise<boolean> {
   const options = crashOptions("crash.ts", { transport: "relay", kills: 100, seed: 1 });

@@ -3,6 +3,7 @@
 import type { Outcome } from "../../scripts/bench/report.ts";
 import { crashCampaign } from "../../scripts/crash/campaign.ts";
 import { CAPTURE_LOAD } from "../../scripts/crash/capture.ts";
+import { crashFallback } from "../../scripts/crash/fallback.ts";
 import { INBOUND_LOAD } from "../../scripts/crash/inbound.ts";
 import type { CrashOptions } from "../../scripts/crash/kills.ts";
 import { crashMails } from "../../scripts/crash/mails.ts";
@@ -30,6 +31,10 @@ const CLAIMS: readonly [name: string, run: (options: CrashOptions) => Promise<Ou
   [
     "an accepted mail survives kill -9, and reaches the relay twice only if it was being sent",
     (options) => crashMails("relay", options),
+  ],
+  [
+    "an accepted mail survives kill -9 while both relays come and go, and is not sent by both",
+    crashFallback,
   ],
   [
     "an accepted mail survives kill -9, and is delivered twice only if it was being sent",
