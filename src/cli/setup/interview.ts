@@ -179,6 +179,10 @@ async function askRelay(setup: SetupContext, hostname: string): Promise<string> 
     const { problem, conversation } = await tryRelaySession({ relay, hostname, mail: null });
     if (problem === null) return said(setup, relay, url.trim());
     for (const line of conversation) say(`  ${line}`);
+    if (given === undefined) {
+      say(`  The relay ${relay.host}:${relay.port}, which is in use, fails now: ${problem}`);
+      return url;
+    }
     throw new UsageError(`--${flag}: the relay ${relay.host}:${relay.port} failed: ${problem}`);
   }
   for (;;) {
