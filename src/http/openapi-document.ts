@@ -9,7 +9,7 @@ import { swagger } from "@elysiajs/swagger";
 import { type AnyElysia, Elysia } from "elysia";
 import { VERSION } from "../lib/version.ts";
 import { ErrorBody } from "./envelope.ts";
-import { type DocumentedRoute, operationOf } from "./openapi-operations.ts";
+import { HEADER_PARAMETERS, type DocumentedRoute, operationOf } from "./openapi-operations.ts";
 import { errorResponses, HEADERS } from "./openapi-responses.ts";
 import { createComponents, extractSchemas } from "./openapi-schemas.ts";
 import { isRecord } from "./validation.ts";
@@ -133,6 +133,7 @@ function completeDocument(plugin: unknown, routes: readonly DocumentedRoute[]): 
     components: {
       ...DOCUMENTATION.components,
       headers: HEADERS,
+      parameters: HEADER_PARAMETERS,
       responses: errorResponses(),
       schemas: Object.fromEntries(components),
     },

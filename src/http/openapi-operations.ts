@@ -27,8 +27,8 @@ export function operationOf(
     parameters: [
       ...pathParameters(path, extras.parameters),
       ...queryParameters(query, components),
-      ...(extras.isIdempotent ? [IDEMPOTENCY_KEY] : []),
-      ...(extras.isConditional ? [IF_MATCH] : []),
+      ...(extras.isIdempotent ? [parameterReference("Idempotency-Key")] : []),
+      ...(extras.isConditional ? [parameterReference("If-Match")] : []),
     ],
     ...requestBodyOf(body, requestBody, components),
     responses: Object.fromEntries(
@@ -133,23 +133,29 @@ function linksOf(links: Extras["links"]): Value {
   return entries.length === 0 ? {} : { links: Object.fromEntries(entries) };
 }
 
-const IF_MATCH = {
-  in: "header",
-  name: "If-Match",
-  required: false,
-  description:
-    "The ETag of the object that the change was made for. If it has another one now, nothing is " +
-    "changed, and the answer is 412 with the code REVISION_CONFLICT.",
-  schema: { type: "string", maxLength: 255 },
-  example: '"3"',
-};
+/** The headers of requests that several operations read: the components of the document. */
+export const HEADER_PARAMETERS = {
+  "If-Match": {
+    in: "header",
+    name: "If-Match",
+    required: false,
+    description:
+      "The ETag of the object that the change was made for. If it has another one now, nothing is " +
+      "changed, and the answer is 412 with the code REVISION_CONFLICT.",
+    schema: { type: "string", maxLength: 255 },
+    example: '"3"',
+  },
+  "Idempotency-Key": {
+    in: "header",
+    name: "Idempotency-Key",
+    required: false,
+    description:
+      "The first response to a key is stored together with the change and replayed for 24 hours",
+    schema: { type: "string", minLength: 1, maxLength: 255 },
+    example: "order-1001-receipt",
+  },
+} as const;
 
-const IDEMPOTENCY_KEY = {
-  in: "header",
-  name: "Idempotency-Key",
-  required: false,
-  description:
-    "The first response to a key is stored together with the change and replayed for 24 hours",
-  schema: { type: "string", minLength: 1, maxLength: 255 },
-  example: "order-1001-receipt",
-};
+const parameterReference = (name: keyof typeof HEADER_PARAMETERS) => ({
+  $ref: `#/components/parameters/${name}`,
+});

@@ -44,7 +44,7 @@ const responsesOf = (operation: unknown) =>
   entriesOf(valueAt(operation, "responses")).map(
     ([status, response]) => [status, dereferenced(response)] as const,
   );
-const parametersOf = (operation: unknown) => listAt(operation, "parameters");
+const parametersOf = (operation: unknown) => listAt(operation, "parameters").map(dereferenced);
 const contentOf = (value: unknown) => entriesOf(valueAt(value, "content"));
 
 /** Returns what an operation lacks. */

@@ -94,7 +94,9 @@ describe("every operation", () => {
   test("declares its path parameters, and parameters only in known locations", () => {
     for (const { path, method, operation } of operations()) {
       const parameters =
-        valueAt(operation, "parameters") === undefined ? [] : listAt(operation, "parameters");
+        valueAt(operation, "parameters") === undefined
+          ? []
+          : listAt(operation, "parameters").map(dereferenced);
       const inPath = parameters.filter((parameter) => valueAt(parameter, "in") === "path");
       const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
       expect([method, path, inPath.map((p) => valueAt(p, "name"))]).toEqual([method, path, names]);
