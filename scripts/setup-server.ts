@@ -5,8 +5,8 @@
  *
  * FOLDER has the files of an empty Debian; without it, debootstrap makes one, which needs a mirror. The
  * script runs as root on Linux, in namespaces of its own for processes, mounts and the network, which
- * has a name server and the server of a recipient on loopback. First it builds the executable. There is
- * no systemd in these roots, so setup starts the server without it.
+ * has a name server and the server of a recipient on loopback. First it builds the executable. Setup
+ * starts the server without systemd there, except in the last step.
  *
  * - first: one command, whose DNS records are published when it shows them, until the mail arrives
  * - again: the same command and one without flags change nothing and send nothing
@@ -14,6 +14,8 @@
  * - relay: with a wrong password nothing is written
  * - kill: a setup that is killed at any moment goes on when it is run again
  * - terminal: the questions in a pseudo-terminal, also with a relay, and Ctrl-C
+ * - systemd: the unit on a copy of this machine (an overlay) that systemd has booted; without systemd
+ *   here, this step is left out, and the output says so
  *
  * Prints the output of each setup with its time. The exit code is 1 if one fails.
  */
@@ -149,9 +151,14 @@ const ENV = {
 type Ran = { code: number | null; output: string; seconds: number };
 
 /** Runs setup, and publishes the records that it shows when it has begun to wait for them. */
-async function setUp(world: World, machine: string, words: readonly string[]): Promise<Ran> {
+async function setUp(
+  world: World,
+  machine: string,
+  words: readonly string[],
+  command = chrooted(machine, ["setup", ...words]),
+): Promise<Ran> {
   const startedAt = performance.now();
-  const child = Bun.spawn(chrooted(machine, ["setup", ...words]), {
+  const child = Bun.spawn(command, {
     env: ENV,
     stdin: "ignore",
     stdout: "pipe",
@@ -474,6 +481,95 @@ async function inTerminal(world: World): Promise<void> {
   await relay.close();
 }
 
+const SYSTEMD = "/lib/systemd/systemd";
+const BOOT_LIMIT_MS = 60_000;
+
+/**
+ * Boots systemd in a folder that shows this machine through an overlay. Its arguments are that folder,
+ * and the executable. The units of this machine are not started.
+ */
+const BOOT = `
+mkdir -p "$1/layers" "$1/root"
+mount -t tmpfs tmpfs "$1/layers"
+mkdir "$1/layers/upper" "$1/layers/work"
+mount -t overlay overlay -o "lowerdir=/,upperdir=$1/layers/upper,workdir=$1/layers/work" "$1/root"
+cd "$1/root"
+mount -t proc proc proc
+mount -t tmpfs tmpfs run
+mount -t tmpfs tmpfs tmp
+mount --bind /dev dev
+mount -t sysfs sysfs sys
+mount -t cgroup2 none sys/fs/cgroup || {
+  mount -t tmpfs tmpfs sys/fs/cgroup
+  mkdir sys/fs/cgroup/systemd
+  mount -t cgroup -o none,name=systemd systemd sys/fs/cgroup/systemd
+}
+rm -f etc/systemd/system/*.wants/* lib/systemd/system/multi-user.target.wants/*
+rm -rf etc/mailstead var/lib/mailstead usr/local/bin/mailstead etc/systemd/system/mailstead.service*
+cp "$2" root/mailstead
+mount --make-rshared /
+exec chroot . env container=setup-server ${SYSTEMD} --system --unit=multi-user.target
+`;
+
+async function withSystemd(world: World): Promise<void> {
+  if (!existsSync(SYSTEMD)) return console.log(`left out: this machine has no ${SYSTEMD}`);
+  const folder = join(world.folder, "systemd");
+  mkdirSync(folder);
+  const namespaces = ["--mount", "--pid", "--cgroup", "--uts", "--ipc", "--fork", "--kill-child"];
+  const booting = ["sh", "-ec", BOOT, "sh", folder, EXECUTABLE];
+  const child = Bun.spawn(["unshare", ...namespaces, ...booting], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  try {
+    await checkService(world, await findFirstProcess(child.pid));
+  } finally {
+    child.kill("SIGKILL");
+    await child.exited;
+  }
+}
+
+/** The process that is the first one in its namespace, once systemd has booted. */
+async function findFirstProcess(parent: number): Promise<string> {
+  const deadline = performance.now() + BOOT_LIMIT_MS;
+  while (performance.now() < deadline) {
+    const [pid = ""] = readFileSync(`/proc/${parent}/task/${parent}/children`, "utf8").split(" ");
+    const state = pid === "" ? "" : readInside(pid, "systemctl is-system-running");
+    if (state === "running" || state === "degraded") return pid;
+    await Bun.sleep(200);
+  }
+  throw new Error("systemd did not boot");
+}
+
+const enter = (pid: string): string[] => ["nsenter", "-t", pid, "-m", "-p", "-r", "-w", "--"];
+
+function readInside(pid: string, command: string): string {
+  const ran = Bun.spawnSync([...enter(pid), "sh", "-c", command], { env: ENV });
+  return ran.stdout.toString().trim();
+}
+
+async function checkService(world: World, pid: string): Promise<void> {
+  world.dns.records = { ...RECIPIENTS };
+  world.sink.messages.length = 0;
+  const setUpInside = (words: readonly string[]) =>
+    setUp(world, "", words, [...enter(pid), "/root/mailstead", "setup", ...words]);
+  const low = flagsOf(world).map((word) => (word === "0.0.0.0:2525" ? "0.0.0.0:25" : word));
+  readInside(pid, "echo correct horse > /root/password");
+  const { code, output } = await setUpInside([...low, "--owner-password-file", "/root/password"]);
+  expect(output.includes("with the password of the file"), "the owner has a password");
+  expect(code === 0 && world.sink.messages.length === 1, "the mail is at the recipient");
+  const state = "systemctl is-active mailstead; systemctl is-enabled mailstead";
+  expect(readInside(pid, state) === "active\nenabled", "the service is active and enabled");
+  const places = 'cat "/proc/$(systemctl show -P MainPID mailstead)/mountinfo"';
+  expect(/ \/var\/backups\/mailstead rw/.test(readInside(pid, places)), "it may write its backups");
+
+  // The directory does not exist: the server starts all the same, with a self-signed certificate.
+  const acme = ["--tls", "acme", "--acme-directory", "https://127.0.0.1:1/directory"];
+  const second = await setUpInside([...acme, "--log-level", "warn"]);
+  expect(second.code === 0 && second.output.includes("- MAILSTEAD_TLS=off"), "it changes to HTTPS");
+  const status = await fetch("https://127.0.0.1/readyz", { tls: { rejectUnauthorized: false } });
+  expect(status.status === 200 && world.sink.messages.length === 1, "HTTPS is on port 443");
+}
+
 const STEPS: Readonly<Record<string, (world: World) => Promise<unknown>>> = {
   first,
   again,
@@ -481,6 +577,7 @@ const STEPS: Readonly<Record<string, (world: World) => Promise<unknown>>> = {
   relay: refusedRelay,
   kill: killed,
   terminal: inTerminal,
+  systemd: withSystemd,
 };
 
 async function inside(folder: string): Promise<number> {

@@ -44,7 +44,7 @@ export const userAdd: Command = {
     {
       name: "password-file",
       placeholder: "FILE",
-      help: "File with a password for the user, instead of a sign-in link",
+      help: "File with a password for the user, or - for standard input, instead of a sign-in link",
     },
   ],
   settings: USER_SETTINGS,
@@ -180,13 +180,7 @@ const MAX_PASSWORD_FILE_BYTES = 8_192;
 async function passwordDigestIn({ flags, io }: Input, email: string): Promise<string | null> {
   const file = flags["password-file"];
   if (file === undefined) return null;
-  let text: string;
-  try {
-    text = readFileSync(resolve(io.cwd, file), "utf8");
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`--password-file: ${file} cannot be read: ${reason}`);
-  }
+  const text = await readPasswordFile(io, file);
   const password = text.slice(0, MAX_PASSWORD_FILE_BYTES).replace(/\r?\n$/, "");
   try {
     requireGoodPassword(password, email);
@@ -195,6 +189,17 @@ async function passwordDigestIn({ flags, io }: Input, email: string): Promise<st
     throw new UsageError(`--password-file: the ${error.message.replace(":", "")}`);
   }
   return createPasswords().hash(password, "");
+}
+
+/** The name - means standard input. */
+async function readPasswordFile(io: Input["io"], file: string): Promise<string> {
+  if (file === "-") return new Response(io.stdin.stream()).text();
+  try {
+    return readFileSync(resolve(io.cwd, file), "utf8");
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`--password-file: ${file} cannot be read: ${reason}`);
+  }
 }
 
 function passwordTaken(email: string): UsageError {

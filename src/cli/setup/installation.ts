@@ -95,7 +95,7 @@ export async function ensureOwner(
   }
   const words = owner === undefined ? ["user", "add", email, "--owner"] : ["user", "link", email];
   if (password !== null) {
-    const file = ["--password-file", "/dev/stdin"];
+    const file = ["--password-file", "-"];
     await runForJson(setup, ["user", "add", email, "--owner", ...file], password);
     setup.say(`${email} is an owner, with the password of the file.`);
     return null;

@@ -146,8 +146,14 @@ async function askSender(setup: SetupContext, known: KnownInstallation, hostname
 }
 
 async function askTransport(setup: SetupContext, network: SetupNetwork): Promise<string> {
-  const blocked = await network.findBlockedPort();
-  if (blocked !== null) setup.say(`  ${blocked}`);
+  const known = givenFlag(setup, SETTINGS.transport.flag) ?? currentSetting(setup, "transport");
+  const isAsked = setup.prompter.isInteractive && known === null;
+  let blocked: string | null = null;
+  if (isAsked || known === "direct") {
+    setup.say("  Looking whether this machine may connect to port 25 of other mail servers …");
+    blocked = await network.findBlockedPort();
+    setup.say(`  ${blocked ?? "It may."}`);
+  }
   const transport = await answerTo(setup, {
     flag: SETTINGS.transport.flag,
     explanation:

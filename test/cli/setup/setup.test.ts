@@ -79,7 +79,8 @@ function machineOf(changes: Partial<Machine> = {}): Machine {
       return { code: words[0] === "ufw" || words[0] === "nft" ? 127 : 0, output: "" };
     },
     findServiceUser: async () => (hasUser ? { uid: 1, gid: 1 } : null),
-    runCommand: (words) => mailstead(words, { MAILSTEAD_DATA: path("/var/lib/mailstead") }),
+    runCommand: (words, stdin = "") =>
+      mailstead(words, { MAILSTEAD_DATA: path("/var/lib/mailstead") }, { stdin }),
     canServiceRead: async () => true,
     async startServer(variables) {
       const env = { ...variables, MAILSTEAD_DATA: path("/var/lib/mailstead") };
