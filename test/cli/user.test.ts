@@ -118,6 +118,11 @@ describe("mailstead user", () => {
     const link = await run("user", "link", "eve@example.com");
     expect([link.exit, link.text]).toEqual([2, expect.stringContaining("is disabled")]);
     expect((await run("user", "enable", "eve@example.com")).exit).toBe(0);
+    using db = new Database(join(folder, "mailstead.db"));
+    expect(db.query("SELECT action, changes FROM audit ORDER BY seq DESC LIMIT 1").get()).toEqual({
+      action: "user.enable",
+      changes: '[{"field":"isDisabled","before":"true","after":"false"}]',
+    });
     const last = await run("user", "disable", "ada@example.com");
     expect([last.exit, last.text]).toEqual([1, expect.stringContaining("last owner")]);
   });

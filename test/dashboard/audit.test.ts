@@ -124,9 +124,9 @@ test("the changes of a row are texts; a field without kept values is only named"
     "name: News → Spring",
     "reply address: none → a@x.example",
     "description: x → empty",
-    "data",
+    "data changed",
   ]);
-  expect(changeTexts({ ...record, fields: ["name"], changes: [] })).toEqual(["name"]);
+  expect(changeTexts({ ...record, fields: ["name"], changes: [] })).toEqual(["name changed"]);
 });
 
 const change = (field: string) => ({ field, before: "a", after: "b" });
@@ -146,7 +146,15 @@ test.each([
     "Welcome",
     ["name", "data"],
     [change("name")],
-    "changed template Welcome: name: a → b, data",
+    "changed template Welcome: name: a → b, data changed",
+  ],
+  [
+    "updateWebhook",
+    "webhook",
+    "https://a.example/…",
+    ["enabled"],
+    [{ field: "enabled", before: "false", after: "true" }],
+    "changed webhook https://a.example/…: enabled: false → true",
   ],
   [
     "changeReportMailbox",

@@ -64,8 +64,9 @@ export async function insertTeam(
 ): Promise<void> {
   const digest = await Bun.password.hash(DEMO_PASSWORD);
   const insertUser = sqlite.prepare(`
-    INSERT INTO users (id, email, name, password_digest, is_owner, disabled_at, created_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?)`);
+    INSERT INTO users (id, email, name, password_digest, is_owner, disabled_at, last_sign_in_at,
+      created_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
   const insertMembership = sqlite.prepare(
     "INSERT INTO memberships (project_seq, user_seq, role, created_at) VALUES (?, ?, ?, ?)",
   );
@@ -75,7 +76,8 @@ export async function insertTeam(
       const id = uuidAt(at, random);
       const disabledAt = isDisabled ? untilMs - 30 * DAY_MS : null;
       const isOwner = role === null ? 1 : 0;
-      const row = insertUser.run(id, email, name, digest, isOwner, disabledAt, at);
+      const signedInAt = untilMs - (isDisabled ? 40 : i) * DAY_MS;
+      const row = insertUser.run(id, email, name, digest, isOwner, disabledAt, signedInAt, at);
       if (role !== null) insertMembership.run(projectSeq, row.lastInsertRowid, role, at);
       return id;
     });
@@ -102,9 +104,9 @@ function insertAudit(
   { projectSeq, random, untilMs, ids }: Given & { ids: readonly string[] },
 ): void {
   const insert = sqlite.prepare(`
-    INSERT INTO audit (id, at, actor_kind, actor_id, actor_label, project_seq, action, object_type,
-      object_id, object_name, fields, changes, address)
-    VALUES (?, ?, 'USER', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    INSERT INTO audit (id, at, actor_kind, actor_id, actor_label, actor_name, project_seq, action,
+      object_type, object_id, object_name, fields, changes, address)
+    VALUES (?, ?, 'USER', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   for (let i = AUDIT_ROWS; i > 0; i--) {
     const at = untilMs - i * 2 * DAY_MS + random.integer(DAY_MS);
     const [action, object, name, values, more = []] = random.pick(CHANGES);
@@ -114,6 +116,7 @@ function insertAudit(
       at,
       ids[actor] ?? null,
       DEMO_USERS[actor]?.email ?? "",
+      DEMO_USERS[actor]?.name ?? "",
       projectSeq,
       action,
       object,

@@ -104,7 +104,7 @@ export function objectWords({ action, objectType }: AuditRecord): string {
   return action.endsWith("Invitation") || action === "inviteMember" ? "invitation" : "member";
 }
 
-/** `name: News → Spring news` for each changed field; only the name of one whose values are not kept. */
+/** `name: News → Spring news` for each changed field; `password changed` for one whose values are not kept. */
 export function changeTexts({ changes, fields }: AuditRecord): string[] {
   const known = new Set(changes.map(({ field }) => field));
   return [
@@ -112,7 +112,7 @@ export function changeTexts({ changes, fields }: AuditRecord): string[] {
       ({ field, before, after }) =>
         `${fieldWords(field)}: ${changedValueText(before)} → ${changedValueText(after)}`,
     ),
-    ...fields.filter((field) => !known.has(field)).map(fieldWords),
+    ...fields.filter((field) => !known.has(field)).map((field) => `${fieldWords(field)} changed`),
   ];
 }
 
@@ -145,10 +145,12 @@ export function auditSentence(record: AuditRecord): AuditSentence {
   const texts = changeTexts(record);
   const [only] = texts;
   const field = record.changes[0]?.field ?? record.fields[0];
-  const isPlain = did === `changed ${objectWords(record)}`;
-  const isSingle = texts.length === 1 && field !== undefined && isPlain;
-  if (!isSingle) return { did, values: saysAll(did) ? "" : texts.join(", ") };
   const [change] = record.changes;
+  const isPlain = did === `changed ${objectWords(record)}`;
+  // "changed enabled of webhook" is no sentence.
+  const isFlag = /^(?:true|false)$/.test(change?.after ?? "");
+  const isSingle = texts.length === 1 && field !== undefined && isPlain && !isFlag;
+  if (!isSingle) return { did, values: saysAll(did) ? "" : texts.join(", ") };
   return {
     did: did.replace("changed ", `changed ${fieldWords(field)} of `),
     values: change === undefined ? "" : (only ?? "").slice(fieldWords(field).length + 2),
