@@ -135,7 +135,7 @@ function completeDocument(plugin: unknown, routes: readonly DocumentedRoute[]): 
       headers: HEADERS,
       parameters: HEADER_PARAMETERS,
       responses: errorResponses(),
-      schemas: Object.fromEntries(components),
+      schemas: Object.fromEntries([...components].map(([name, it]) => [name, withoutExamples(it)])),
     },
   };
 }
@@ -148,4 +148,11 @@ function templateOf(path: string): string {
 function mapObject(value: unknown, map: (inner: unknown, name: string) => unknown): object {
   const entries = Object.entries(isRecord(value) ? value : {});
   return Object.fromEntries(entries.map(([name, inner]) => [name, map(inner, name)]));
+}
+
+/** The operations show the examples of their schemas, so the components do not repeat them. */
+function withoutExamples(schema: unknown): unknown {
+  if (!isRecord(schema) || schema["type"] !== "object") return schema;
+  const { examples: _, ...rest } = schema;
+  return rest;
 }
