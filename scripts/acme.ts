@@ -101,7 +101,8 @@ function startServer(data: string, flags: string[] = []) {
   const binding = ["--acme-eab", `${BINDING.id}:${BINDING.key}`];
   const trust = ["--acme-ca", join(folder, "ca.pem"), ...binding];
   const listeners = ["--https", `127.0.0.1:${httpsPort}`, "--plain-http", `127.0.0.1:${plainPort}`];
-  const url = ["--url", "https://mail.test", "--port", String(freePort())];
+  const dns = ["--dns", `127.0.0.1:${dnsPort}`];
+  const url = ["--url", "https://mail.test", "--port", String(freePort()), ...dns];
   const all = ["--tls", "acme", ...ca, ...trust, ...listeners, ...url, ...flags];
   const named = ["--hostname", "mail.test", "--data", join(folder, data)];
   return start([process.execPath, main, "serve", ...named, ...all]);
