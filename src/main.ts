@@ -1,6 +1,7 @@
 // This import must be first: Elysia reads NODE_ENV on load, and shows details of errors unless it
 // is "production".
 import "./lib/production.ts";
+import { givenTimeZone } from "./lib/time-zone.ts";
 
 // The files of an installation contain addresses and secrets, so only their owner may read them.
 const OWNER_ONLY_UMASK = 0o077;
@@ -31,7 +32,10 @@ function executeWithoutFtl(): void {
   if (env[FTL_VARIABLE] !== undefined || platform !== "linux" || execve === undefined) return;
   if (!Bun.main.startsWith("/$bunfs/")) return;
   try {
-    execve(execPath, [argv0, ...words], { ...env, [FTL_VARIABLE]: "0" });
+    const { TZ: _, ...others } = env;
+    const zone = givenTimeZone();
+    const given = zone === undefined ? others : { ...others, TZ: zone };
+    execve(execPath, [argv0, ...words], { ...given, [FTL_VARIABLE]: "0" });
   } catch (error) {
     const why = String(error);
     process.stderr.write(`the server uses the FTL compiler, as it cannot restart: ${why}\n`);

@@ -7,6 +7,7 @@
 
 import { deriveKey } from "../lib/crypto.ts";
 import { keptBackups, type BackupKeep } from "../lib/backup-keep.ts";
+import { systemTimeZone } from "../lib/time-zone.ts";
 import { PARTIAL } from "./folder-target.ts";
 import type { FoundBackup } from "./extract.ts";
 import {
@@ -170,7 +171,7 @@ export async function removeOldBackups(
   keep: BackupKeep,
 ): Promise<string[]> {
   const times = backups.map(({ manifest }) => Date.parse(manifest.contents.createdAt));
-  const kept = keptBackups(times, keep);
+  const kept = keptBackups(times, keep, systemTimeZone());
   const old = backups.filter((_, place) => !kept.has(place)).toReversed();
   for (const { name, manifest } of old) {
     const files = new Map([

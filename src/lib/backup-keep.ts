@@ -35,13 +35,13 @@ export function backupKeepText(keep: BackupKeep): string {
 /**
  * Returns the places of the kept ones in a list of times, which begins with the newest backup. Only
  * periods with a backup count, so a pause of the backups removes none. The calendar is that of the
- * time zone, usually the system's. The order is that of the list: if the clock was set back, a
+ * time zone. The order is that of the list: if the clock was set back, a
  * newer backup has an earlier time.
  */
 export function keptBackups(
   madeAt: readonly number[],
   keep: BackupKeep,
-  timeZone?: string,
+  timeZone: string,
 ): Set<number> {
   const format = new Intl.DateTimeFormat("en-GB", {
     timeZone,

@@ -3,6 +3,8 @@
  * replaces `process.env.NODE_ENV`.
  */
 
+import "./time-zone.ts";
+
 process.env["NODE_ENV"] ||= "production";
 
 // LiquidJS reads a date without a time zone as local time, and mails must have the same dates on

@@ -3,11 +3,15 @@
  * loaded half a second after the start, so that the server is ready before.
  */
 
+import { systemTimeZone } from "./time-zone.ts";
+
 export type RecurringWork = {
   /** Name in the log and in the report of `mailstead doctor`. */
   name: string;
   /** Pattern of croner, with seconds. */
   pattern: string;
+  /** The pattern has a time of day that the operator has chosen, in the time zone of the system. */
+  isLocal?: true;
   run: () => Promise<unknown>;
 };
 
@@ -35,13 +39,17 @@ export function startTimers(
   async function start(): Promise<void> {
     const { Cron } = await import("croner");
     if (isStopped) return;
-    timers = works.map(
-      ({ name, pattern, run }) =>
-        new Cron(pattern, { name: `${name} ${crypto.randomUUID()}`, protect: true }, async () => {
-          on.begin(name);
-          await run().catch((error: unknown) => on.error(name, error));
-        }),
-    );
+    timers = works.map(({ name, pattern, isLocal, run }) => {
+      const options = {
+        name: `${name} ${crypto.randomUUID()}`,
+        protect: true,
+        ...(isLocal && { timezone: systemTimeZone() }),
+      };
+      return new Cron(pattern, options, async () => {
+        on.begin(name);
+        await run().catch((error: unknown) => on.error(name, error));
+      });
+    });
   }
 
   const loading = setTimeout(() => {

@@ -29,6 +29,7 @@ import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { describeError } from "../lib/log.ts";
 import { isS3 } from "../lib/s3-location.ts";
+import { systemTimeZone } from "../lib/time-zone.ts";
 import { perApp } from "../lib/per-app.ts";
 import type { Module } from "./module.ts";
 
@@ -129,8 +130,11 @@ function createRunner(app: App) {
       if (backupState(app.db, config.backupTo).failure !== null)
         patterns.push(retryPattern(config.backupAt));
       const now = new Date(clock.now());
+      const timezone = systemTimeZone();
       return Math.min(
-        ...patterns.map((pattern) => new Cron(pattern).nextRun(now)?.getTime() ?? Infinity),
+        ...patterns.map(
+          (pattern) => new Cron(pattern, { timezone }).nextRun(now)?.getTime() ?? Infinity,
+        ),
       );
     },
 
@@ -178,8 +182,18 @@ export function backupModule(app: App): Module {
   return {
     name: "backups",
     recurring: [
-      { name: "backup", pattern: dailyPattern(backupAt), run: runner.runScheduled },
-      { name: "backup after a failure", pattern: retryPattern(backupAt), run: runner.runAgain },
+      {
+        name: "backup",
+        pattern: dailyPattern(backupAt),
+        isLocal: true,
+        run: runner.runScheduled,
+      },
+      {
+        name: "backup after a failure",
+        pattern: retryPattern(backupAt),
+        isLocal: true,
+        run: runner.runAgain,
+      },
     ],
     async start() {
       const cleaning = clean(folder);
@@ -287,10 +301,21 @@ export function backupVariables(
   );
 }
 
+/**
+ * The variables of this process that are no settings, such as the time zone and the certificates that are
+ * trusted.
+ */
+export function inheritedVariables(): Record<string, string> {
+  const inherited = Object.entries(process.env).flatMap(([name, value = ""]) =>
+    /^(?:MAILSTEAD|MP)_/.test(name) ? [] : [[name, value] as const],
+  );
+  return { ...Object.fromEntries(inherited), TZ: systemTimeZone() };
+}
+
 function startChild(config: Config, place: { folder: string; secret: string }): Child {
   return Bun.spawn([...programWords(), "backup", "run", "--json"], {
     // Not on the command line, which every user of the machine can read.
-    env: backupVariables(config, place),
+    env: { ...inheritedVariables(), ...backupVariables(config, place) },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

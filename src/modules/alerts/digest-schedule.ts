@@ -7,6 +7,7 @@
 import type { App } from "../../core/app.ts";
 import { readInstallationValue, storeInstallationValue } from "../../db/installation-values.ts";
 import { isoTime } from "../../lib/clock.ts";
+import { systemTimeZone } from "../../lib/time-zone.ts";
 import { addNotices, noticeSender } from "./notices.ts";
 
 const PATTERN = "0 0 8 * * 1";
@@ -36,7 +37,7 @@ export async function queueDigest(app: App): Promise<void> {
 
 async function nextDigestAt(after: number): Promise<number> {
   const { Cron } = await import("croner");
-  const next = new Cron(PATTERN).nextRun(new Date(after));
+  const next = new Cron(PATTERN, { timezone: systemTimeZone() }).nextRun(new Date(after));
   if (next === null) throw new Error(`${PATTERN} never recurs`);
   return next.getTime();
 }

@@ -9,7 +9,7 @@ import type { Config } from "../../config/settings.ts";
 import type { App } from "../../core/app.ts";
 import { createReader, forgetReader } from "../../events/reader.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { backupVariables, programWords, s3AccessOf } from "../backups.ts";
+import { backupVariables, inheritedVariables, programWords, s3AccessOf } from "../backups.ts";
 import type { Module } from "../module.ts";
 import { EXPORT_READER } from "../../db/schema/readers.ts";
 
@@ -40,7 +40,11 @@ function createExport({ config, log, secret }: App, { path, to }: { path: string
 
   async function run(): Promise<void> {
     const started = Bun.spawn([...programWords(), "events", "export", "--json"], {
-      env: { ...backupVariables(config, { folder: path, secret }), MAILSTEAD_EVENTS_TO: to },
+      env: {
+        ...inheritedVariables(),
+        ...backupVariables(config, { folder: path, secret }),
+        MAILSTEAD_EVENTS_TO: to,
+      },
       stdin: "ignore",
       stdout: "pipe",
       stderr: "pipe",
