@@ -6,7 +6,7 @@ import { S3Client } from "bun";
 import { temporaryFolder } from "../bench/children.ts";
 import type { Place } from "./kills.ts";
 
-const PHASES = ["copy", "encrypt", "verify", "check", "publish"] as const;
+const PHASES = ["copy", "encrypt", "verify", "check", "publish", "remove"] as const;
 
 export function folderPlace(): Place {
   const target = join(temporaryFolder(), "backups");

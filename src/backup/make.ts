@@ -96,6 +96,7 @@ export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
     const text = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
     await target.write(`${name}/${MANIFEST_NAME}`, oneOf(text), text.byteLength);
     const made = { name, path: pathIn(target, name), manifest };
+    await onProgress({ phase: "remove", bytes: 0, totalBytes: null });
     const removed = await removeOldBackups(target, [made, ...before.complete], keep);
     return { ...made, removed };
   } catch (error) {

@@ -44,7 +44,7 @@ beforeAll(async () => {
   const first = await makeBackup();
   expect([first.code, first.stderr.match(/\w+(?="})/g)]).toEqual([
     0,
-    ["copy", "encrypt", "verify", "check", "publish"],
+    ["copy", "encrypt", "verify", "check", "publish", "remove"],
   ]);
   made = stringAt(first.json, "path");
 });

@@ -60,7 +60,7 @@ describe("a backup in a bucket", () => {
     const { code, json, stderr } = await makeBackup();
     expect([code, stderr.match(/\w+(?="})/g)]).toEqual([
       0,
-      ["copy", "encrypt", "verify", "upload", "check", "publish"],
+      ["copy", "encrypt", "verify", "upload", "check", "publish", "remove"],
     ]);
     made = stringAt(json, "path");
     const name = stringAt(json, "name");

@@ -474,7 +474,7 @@ test(
     database.close();
     const words = ["backup", "run", backups, "--data", data, "--json"];
     const isPart = (name: string) => !existsSync(join(backups, name, "manifest.json"));
-    for (const phase of ["copy", "encrypt", "verify", "check", "publish"]) {
+    for (const phase of ["copy", "encrypt", "verify", "check", "publish", "remove"]) {
       const { child, log } = await start(words, () => true);
       await waitUntil(() => log().includes(`{"phase":"${phase}"}`));
       child.kill("SIGKILL");

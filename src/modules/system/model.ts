@@ -77,7 +77,7 @@ const SystemBackup = named(
             startedAt: "When it began",
             phase:
               "copy: of the database; encrypt; verify: the archive is opened again; upload, into a " +
-              "bucket; check: it is read back; publish. Null before the first one",
+              "bucket; check: it is read back; publish; remove: of old ones. Null before the first one",
             bytes: "Bytes of the phase that are done",
             totalBytes: "All bytes of the phase; null if they are not known",
           },

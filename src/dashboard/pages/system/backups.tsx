@@ -87,6 +87,7 @@ const PHASES: Readonly<Record<NonNullable<Running["phase"]>, string>> = {
   upload: "Uploading",
   check: "Reading it back, to compare it",
   publish: "Storing its manifest",
+  remove: "Removing old backups",
 };
 
 function RunningBackup({ running: { phase, bytes, totalBytes } }: { running: Running }) {
