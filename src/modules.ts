@@ -56,6 +56,7 @@ import { captureModule } from "./smtp/capture-module.ts";
 import { inboundModule } from "./smtp/inbound-module.ts";
 import { submissionModule } from "./smtp/submission-module.ts";
 import { rememberSettings } from "./stored-settings.ts";
+import { hostCertificates } from "./tls/host-certificates.ts";
 import { certificateStates, serverCertificate } from "./tls/server-certificate.ts";
 
 /** The modules of an application. Each is made once. */
@@ -131,11 +132,20 @@ function createModules(app: App): readonly Module[] {
 /** Uses the files of the certificate after they have changed, or renews it at its CA. */
 function certificateModule(app: App): Module {
   const { check, reload, stop } = serverCertificate(app);
+  const hosts = hostCertificates(app);
   return {
     name: "certificate",
-    recurring: [{ name: "certificate", pattern: "*/30 * * * * *", run: check }],
+    recurring: [
+      { name: "certificate", pattern: "*/30 * * * * *", run: check },
+      // Apart from that of the installation, which must not wait for those of tracking hosts.
+      { name: "certificates of hosts", pattern: "15,45 * * * * *", run: hosts.check },
+    ],
+    start: async () => hosts.load(),
     reload: async () => reload(),
-    stop: async () => stop(),
+    async stop() {
+      stop();
+      hosts.stop();
+    },
   };
 }
 

@@ -42,7 +42,12 @@ const keyOf = (secret: string) => deriveKey(secret, "acme");
 /** Null if nothing is stored, or if the secret is another one. */
 export function readAcmeState(db: Pick<Db, "sqlite">, secret: string): AcmeState | null {
   const stored = readInstallationValue(db, "acme");
-  const opened = stored === null ? null : unseal(keyOf(secret), Buffer.from(stored, "base64"));
+  return stored === null ? null : openAcmeState(keyOf(secret), Buffer.from(stored, "base64"));
+}
+
+/** Null if the key is another one. */
+export function openAcmeState(key: Uint8Array, sealed: Uint8Array): AcmeState | null {
+  const opened = unseal(key, sealed);
   if (opened === null) return null;
   const state: unknown = JSON.parse(opened.toString());
   return Value.Check(AcmeState, state) ? state : null;
@@ -50,6 +55,8 @@ export function readAcmeState(db: Pick<Db, "sqlite">, secret: string): AcmeState
 
 /** Part of a change. */
 export function storeAcmeState(db: Pick<Db, "sqlite">, secret: string, state: AcmeState): void {
-  const sealed = seal(keyOf(secret), Buffer.from(JSON.stringify(state)));
-  storeInstallationValue(db, "acme", sealed.toString("base64"));
+  storeInstallationValue(db, "acme", sealAcmeState(keyOf(secret), state).toString("base64"));
 }
+
+export const sealAcmeState = (key: Uint8Array, state: AcmeState): Buffer =>
+  seal(key, Buffer.from(JSON.stringify(state)));

@@ -47,19 +47,40 @@ export function certificateNames(
   return [...new Set([...urls, ...(hasSmtp && isPublic ? [hostname] : [])])];
 }
 
-export function createAcme(app: App, use: (certificate: Certificate) => void) {
-  const { clock, config, db, log, random, secret, writer } = app;
-  const names = certificateNames(config);
+/** The names of one order, and where its state is stored. */
+type AcmeOrder = {
+  names: readonly string[];
+  /** Private key of the account, if there is one already. */
+  accountKey?: string | undefined;
+  stored: AcmeState | null;
+  /** Part of a change. */
+  store: (state: AcmeState) => void;
+};
+
+function installationOrder({ config, db, secret }: App): AcmeOrder {
+  return {
+    names: certificateNames(config),
+    stored: readAcmeState(db, secret),
+    store: (state) => storeAcmeState(db, secret, state),
+  };
+}
+
+/** Without an `order`, the certificate is that of the installation. */
+export function createAcme(
+  app: App,
+  use: (certificate: Certificate) => void,
+  { names, accountKey, stored, store }: AcmeOrder = installationOrder(app),
+) {
+  const { clock, config, log, random, writer } = app;
   const directory = config.acmeDirectory ?? LETS_ENCRYPT;
   const keyAuthorizations = new Map<string, string>();
   const ending = new AbortController();
-  const stored = readAcmeState(db, secret);
   let state: AcmeState =
     stored !== null && stored.directory === directory
       ? stored
       : {
           directory,
-          accountKey: generateAccountKey(),
+          accountKey: accountKey ?? generateAccountKey(),
           certificate: null,
           renewal: null,
           failure: null,
@@ -67,7 +88,7 @@ export function createAcme(app: App, use: (certificate: Certificate) => void) {
 
   async function change(changes: Partial<AcmeState>): Promise<void> {
     const changed = { ...state, ...changes };
-    await writer.write(() => storeAcmeState(db, secret, changed));
+    await writer.write(() => store(changed));
     state = changed;
   }
 
@@ -137,7 +158,7 @@ export function createAcme(app: App, use: (certificate: Certificate) => void) {
       .issue(names, { publish, replaces })
       .catch((error: unknown) => Promise.reject(withHint(error, elsewhere)));
     requirePair(issued);
-    await change({ certificate: { ...issued, names }, renewal: null, failure: null });
+    await change({ certificate: { ...issued, names: [...names] }, renewal: null, failure: null });
     use(issued);
     const until = isoTime(new X509Certificate(issued.cert).validToDate.getTime());
     log.info("the CA has given a certificate", { names, until });

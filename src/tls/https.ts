@@ -45,6 +45,8 @@ export type HttpsListener = {
 
 export function createHttpsListener(deps: {
   certificate: Certificate;
+  /** The certificate of a host that has one of its own (SNI, RFC 6066 §3); null for all others. */
+  contextOf?: (host: string) => SecureContext | null;
   /** Where the HTTP listener of this process is. */
   target: Address;
   keepPeer: KeepPeer;
@@ -54,7 +56,7 @@ export function createHttpsListener(deps: {
   /** Connections of one IPv4 address or IPv6 /64 at the same time, unless the address is shared. */
   maxPerNetwork: number;
 }): HttpsListener {
-  const { target, keepPeer, clock, isShared, maxPerNetwork } = deps;
+  const { target, keepPeer, clock, isShared, maxPerNetwork, contextOf = () => null } = deps;
   let context: SecureContext = createSecureContext(deps.certificate);
   const openOf = new Map<string, number>();
   let openCount = 0;
@@ -85,7 +87,11 @@ export function createHttpsListener(deps: {
   }
 
   function shake(socket: Socket): void {
-    const secure = new TLSSocket(socket, { isServer: true, secureContext: context });
+    const secure = new TLSSocket(socket, {
+      isServer: true,
+      secureContext: context,
+      SNICallback: (host, answer) => answer(null, contextOf(host.toLowerCase()) ?? undefined),
+    });
     const cancel = clock.after(HANDSHAKE_MS, () => socket.destroy());
     secure.on("error", () => socket.destroy());
     secure.on("close", () => {

@@ -2,9 +2,11 @@
 
 import { networkInterfaces } from "node:os";
 import type { App } from "../core/app.ts";
+import { hostedNames } from "../core/hosted-names.ts";
 import { isInRanges } from "../lib/address-ranges.ts";
 import { perApp } from "../lib/per-app.ts";
 import { isLoopback } from "../protocols/smtp/relay-url.ts";
+import { hostCertificates } from "./host-certificates.ts";
 import { createHttpsListener, type HttpsListener, type KeepPeer } from "./https.ts";
 import { servePlainHttp } from "./plain-http.ts";
 import { serverCertificate } from "./server-certificate.ts";
@@ -30,9 +32,11 @@ export function createTlsListeners(app: App, keepPeer: KeepPeer) {
       const certificate = await shared.load();
       const { url, trackingUrl } = config;
       if (certificate === null || url === null) return;
+      const hosts = hostCertificates(app);
       const target = { host: reachable(config.host), port };
       const listener = createHttpsListener({
         certificate,
+        contextOf: hosts.contextOf,
         target,
         keepPeer,
         clock,
@@ -47,7 +51,9 @@ export function createTlsListeners(app: App, keepPeer: KeepPeer) {
         address,
         url,
         trackingUrl,
-        keyAuthorization: shared.keyAuthorization,
+        keyAuthorization: (token) =>
+          shared.keyAuthorization(token) ?? hosts.keyAuthorization(token),
+        hosted: hostedNames(app),
       });
     },
 

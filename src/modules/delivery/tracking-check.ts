@@ -3,12 +3,13 @@
  *
  * 1. Its addresses in the DNS are those of the tracking URL of the installation, or some of them.
  * 2. A request to it, with a random text in its path, is answered with the HMAC of that text, which only
- *    this installation knows.
+ *    this installation knows. With `--tls acme` a host without a certificate is asked over HTTP first.
  */
 
 import { Elysia } from "elysia";
 import { Type } from "@sinclair/typebox";
 import type { App } from "../../core/app.ts";
+import { hostedNames } from "../../core/hosted-names.ts";
 import { undocumented } from "../../http/documented.ts";
 import { deriveKey, hmac, randomBase62 } from "../../lib/crypto.ts";
 import { perApp } from "../../lib/per-app.ts";
@@ -55,8 +56,13 @@ const fetchOnce = perApp((app: App): FetchGuarded =>
   }),
 );
 
-/** unknown: a look-up failed, which says nothing about the host. */
-export type HostCheck = { kind: "found" } | { kind: "fault" | "unknown"; reason: string };
+/**
+ * - found: links may lead to it.
+ * - reached: it leads here, and a certificate is ordered.
+ * - unknown: a look-up failed, which says nothing about the host.
+ */
+export type HostCheck =
+  { kind: "found" } | { kind: "reached" } | { kind: "fault" | "unknown"; reason: string };
 
 export async function checkHost(app: App, host: string, signal: AbortSignal): Promise<HostCheck> {
   const { hostname: expected } = new URL(app.trackingUrl);
@@ -85,17 +91,18 @@ async function lookUp({ dns }: App, name: string): Promise<string[] | null> {
 
 async function askHost(app: App, host: string, signal: AbortSignal): Promise<HostCheck> {
   const nonce = randomBase62(NONCE_LENGTH);
-  const url = `${baseAtHost(app.trackingUrl, host)}${PATH}/${nonce}`;
+  const isBefore = app.config.tls === "acme" && !hostedNames(app).hasCertificate(host);
+  const base = isBefore ? `http://${host}` : baseAtHost(app.trackingUrl, host);
+  const url = `${base}${PATH}/${nonce}`;
   try {
     const request = { method: "GET", maxBodyBytes: MAX_ANSWER_BYTES, signal };
     const { status, body } = await fetchOnce(app)(url, request);
-    if (status === 200 && Buffer.from(body).toString() === answerCheck(app, nonce))
-      return { kind: "found" };
-    return fault(
-      `another server answers at ${baseAtHost(app.trackingUrl, host)} (status ${status})`,
-    );
+    if (status === 200 && Buffer.from(body).toString() === answerCheck(app, nonce)) {
+      return { kind: isBefore ? "reached" : "found" };
+    }
+    return fault(`another server answers at ${base} (status ${status})`);
   } catch (error) {
     if (!(error instanceof FetchRefused)) throw error;
-    return fault(`no answer at ${baseAtHost(app.trackingUrl, host)}: ${error.message}`);
+    return fault(`no answer at ${base}: ${error.message}`);
   }
 }

@@ -12,6 +12,7 @@
 import { and, count, eq, gt, lte, ne, sql } from "drizzle-orm";
 import { isIP } from "node:net";
 import type { App } from "../../core/app.ts";
+import { hostedNames } from "../../core/hosted-names.ts";
 import { trackingHosts } from "../../db/schema/projects.ts";
 import { statement } from "../../db/statement.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
@@ -26,7 +27,7 @@ import type { DueShift } from "../../lib/steady-clock.ts";
 import { baseAtHost } from "../../render/links.ts";
 import { domainsOfProject } from "../domains/domains.ts";
 import type { Noun } from "../module.ts";
-import { checkHost, hostCheckRoutes, type HostCheck } from "./tracking-check.ts";
+import { answerCheck, checkHost, hostCheckRoutes, type HostCheck } from "./tracking-check.ts";
 import { TrackingHost, TrackingHostInput } from "./tracking-model.ts";
 
 type HostRow = typeof trackingHosts.$inferSelect;
@@ -121,6 +122,12 @@ export const trackingHostNoun: Noun = {
   routes: (app) => [hostCheckRoutes(app)],
   recurring: [{ name: "tracking hosts", pattern: "*/20 * * * * *", run: checkDue }],
   dueTimes: [shiftChecks],
+  connect: (app) =>
+    void Object.assign(hostedNames(app), {
+      isHosted: (host: string) => isTrackingHost(app, host),
+      answerCheck: (nonce: string) => answerCheck(app, nonce),
+      storeCertificate: (seq: number, sealed: Buffer) => storeCertificate(app, seq, sealed),
+    }),
   stop: async (app) => stopping(app).abort(),
 };
 
@@ -295,6 +302,9 @@ export function hostStateAfter(
     const used = { status: isUsed ? "ACTIVE" : status, verifiedAt: since } as const;
     return { ...used, problem: null, misses: 0, nextCheckAt: now + DAY_MS / 4 };
   }
+  if (found.kind === "reached") {
+    return { status, verifiedAt, problem: null, misses: 0, nextCheckAt: now + 5 * MINUTE_MS };
+  }
   if (found.kind === "unknown") {
     const shown = status === "PENDING" ? found.reason : problem;
     return { status, verifiedAt, problem: shown, misses: before, nextCheckAt: now + 5 * MINUTE_MS };
@@ -314,6 +324,14 @@ export function hostStateAfter(
   };
 }
 
+/** Part of a change. A host with a new certificate is checked at once. */
+function storeCertificate({ db, clock }: App, seq: number, certificate: Buffer): void {
+  db.update(trackingHosts)
+    .set({ certificate, nextCheckAt: clock.now() })
+    .where(eq(trackingHosts.seq, seq))
+    .run();
+}
+
 function shiftChecks({ db }: App, { byMs, after }: DueShift): void {
   db.update(trackingHosts)
     .set({ nextCheckAt: sql`${trackingHosts.nextCheckAt} + ${byMs}` })
@@ -324,17 +342,27 @@ function shiftChecks({ db }: App, { byMs, after }: DueShift): void {
 async function hostPresenter(app: App): Promise<(row: HostRow) => TrackingHost> {
   const { hostInZone } = await import("../domains/name.ts");
   const { hostname: value } = new URL(app.trackingUrl);
-  return ({ id, host, status, problem, verifiedAt, checkedAt, createdAt }) => ({
+  return ({ id, host, status, problem, misses, verifiedAt, checkedAt, createdAt }) => ({
     id,
     host,
     url: baseAtHost(app.trackingUrl, host),
     status,
-    problem,
+    problem:
+      problem ??
+      (status === "PENDING" && checkedAt !== null && misses === 0 ? waitText(app, host) : null),
     record: { type: "CNAME", name: host, host: hostInZone(host, host), value },
     verifiedAt: isoTimeOrNull(verifiedAt),
     checkedAt: isoTimeOrNull(checkedAt),
     createdAt: isoTime(createdAt),
   });
+}
+
+/** The host leads here, but has no certificate yet (`--tls acme`). */
+function waitText(app: App, host: string): string {
+  const failure = hostedNames(app).failureOf(host);
+  return failure === null
+    ? `${host} leads here, and its certificate is being ordered`
+    : `the CA gave no certificate for ${host}: ${failure}`;
 }
 
 function alreadyThere(): AppError {
