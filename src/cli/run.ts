@@ -47,6 +47,7 @@ import {
   projectSet,
 } from "./project.ts";
 import { projectExport, projectImport } from "./project-move.ts";
+import { projectRelay } from "./project-relay.ts";
 import { queueHoldCommand, queueList, queueRelease } from "./queue.ts";
 import { readyz } from "./readyz.ts";
 import { send } from "./send.ts";
@@ -74,6 +75,7 @@ const GROUPS: readonly CommandGroup[] = [
       projectSet,
       projectDisable,
       projectEnable,
+      projectRelay,
       projectExport,
       projectImport,
       keyCreate,

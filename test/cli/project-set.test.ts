@@ -1,7 +1,7 @@
 /** `mailstead project set`, and commands that need the name of a project. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mailstead } from "../support/command-line.ts";
@@ -29,6 +29,26 @@ async function run(...words: string[]): Promise<{ exit: number; answer: unknown 
 async function text(...words: string[]): Promise<string> {
   return (await mailstead([...words, "--data", folder])).stdout;
 }
+
+test("mailstead project relay sets, shows and removes the relay, and never shows its password", async () => {
+  const file = join(folder, "relay-url");
+  const relay = { host: "smtp.example.com", port: 587, tls: "starttls", user: "shop" };
+  expect(await run("project", "relay")).toMatchObject({ exit: 0, answer: { relay: null } });
+  writeFileSync(file, "smtp://shop:correct%20horse@smtp.example.com\n");
+  const set = await run("project", "relay", "Shop", "--url-file", file);
+  expect(set).toMatchObject({ exit: 0, answer: { relay } });
+  expect(await text("project", "relay")).toBe(
+    "Project Shop: mail leaves by smtp.example.com:587 as shop.\n",
+  );
+  expect(readFileSync(join(folder, "mailstead.db"), "latin1")).not.toContain("correct horse");
+  writeFileSync(file, "https://smtp.example.com");
+  const refused = await run("project", "relay", "--url-file", file);
+  expect([refused.exit, JSON.stringify(refused.answer)]).toEqual([
+    2,
+    expect.stringContaining("--url-file: the URL must begin with smtp://"),
+  ]);
+  expect(await run("project", "relay", "--remove")).toMatchObject({ answer: { relay: null } });
+});
 
 describe("mailstead project set", () => {
   test("changes only the given settings", async () => {

@@ -228,10 +228,19 @@ function relayOf({ host, port, security, username, password, signedBy }: RelayVa
   };
 }
 
+/** A command has a database, a clock and the secret, but no App. */
+type Store = Pick<App, "db" | "clock" | "secret">;
+
 /** Part of a change. */
 function addRelay(app: App, projectSeq: number, values: RelayValues): RelayRow {
-  const now = app.clock.now();
-  const row = app.db
+  const row = insertRelay(app, projectSeq, values);
+  useLater(app);
+  return row;
+}
+
+function insertRelay(store: Store, projectSeq: number, values: RelayValues): RelayRow {
+  const now = store.clock.now();
+  return store.db
     .insert(projectRelays)
     .values({
       id: newId(now),
@@ -239,12 +248,28 @@ function addRelay(app: App, projectSeq: number, values: RelayValues): RelayRow {
       createdAt: now,
       changedAt: now,
       ...values,
-      password: sealed(app, values.password) ?? null,
+      password: sealed(store, values.password) ?? null,
     })
     .returning()
     .get();
-  useLater(app);
-  return row;
+}
+
+/**
+ * Part of a change of a command: the relay of a project; null removes it. A running server notices it
+ * within seconds. Its address is checked when it is dialled.
+ */
+export function putRelay(store: Store, projectSeq: number, relay: Relay | null): void {
+  store.db.delete(projectRelays).where(eq(projectRelays.projectSeq, projectSeq)).run();
+  if (relay === null) return;
+  const { host, port, user, password = "", tls, sign } = relay;
+  insertRelay(store, projectSeq, {
+    host,
+    port,
+    security: ({ starttls: "STARTTLS", implicit: "TLS", none: "NONE" } as const)[tls],
+    username: user ?? null,
+    password: user === undefined ? null : { text: password },
+    signedBy: sign === undefined ? "AUTO" : sign ? "SERVER" : "RELAY",
+  });
 }
 
 /** Part of a change. */
