@@ -146,9 +146,14 @@ function projectIdOf(request: Request): string | null {
 
 /** For an action that needs a fresh proof of who the user is. */
 export function confirmationRequired(): AppError {
-  return new AppError(403, "CONFIRMATION_REQUIRED", "This needs the password once more.", {
-    suggestion: "Enter the password again, then repeat the request.",
-  });
+  return new AppError(
+    403,
+    "CONFIRMATION_REQUIRED",
+    "This needs the password or a passkey once more.",
+    {
+      suggestion: "Confirm that it is you, then repeat the request.",
+    },
+  );
 }
 
 function sessionMissing(): AppError {

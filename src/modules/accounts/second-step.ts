@@ -5,6 +5,7 @@
 
 import type { App } from "../../core/app.ts";
 import type { Change, Sync, Writer } from "../../db/writer.ts";
+import { sha256 } from "../../lib/crypto.ts";
 import { AppError, fieldError, REQUIRED } from "../../lib/errors.ts";
 import type { AttemptLimits } from "./attempt-limits.ts";
 import type { AuditEntry } from "./audit.ts";
@@ -14,7 +15,7 @@ import type {
   SecondFactorInput,
   TurnOffInput,
 } from "./factor-model.ts";
-import * as keys from "./passkeys.ts";
+import * as passkeys from "./passkeys.ts";
 import * as factors from "./second-factors.ts";
 import type { Accounts } from "./service.ts";
 import type { Client, KnownSession, PendingSession } from "./sessions.ts";
@@ -69,12 +70,12 @@ export function createSecondStep(deps: {
   async function withPasskey<T>(
     given: PasskeyAnswer,
     { place, user, client }: { place: string; user: { seq: number } | null; client: Client },
-    change: (proven: ReturnType<typeof keys.proveWithPasskey>) => Sync<T>,
+    change: (proven: ReturnType<typeof passkeys.proveWithPasskey>) => Sync<T>,
   ): Promise<T> {
-    const takeBack = limits.begin(given.id, client.address);
-    const proven = keys.proveWithPasskey(app, given, { place, user });
+    const takeBack = limits.begin(sha256(given.id), client.address);
+    const proven = passkeys.proveWithPasskey(app, given, { place, user });
     const result = await writer.write<T>(() => {
-      keys.usePasskey(app, proven);
+      passkeys.usePasskey(app, proven);
       return change(proven);
     });
     takeBack();
@@ -111,11 +112,12 @@ export function createSecondStep(deps: {
       const { isOn, totpSince, recoveryCodesLeft } = factors.factorsOf(app, user.seq);
       return {
         isOn,
+        hasPassword: users.get(user.id).passwordDigest !== null,
         isRequired: factors.isRequired(accounts.secondFactorPolicy, user),
         totpSince,
         recoveryCodesLeft,
-        canUsePasskeys: keys.canUsePasskeys(app),
-        passkeys: keys.listPasskeys(app, user.seq),
+        canUsePasskeys: passkeys.canUsePasskeys(app),
+        passkeys: passkeys.listPasskeys(app, user.seq),
       };
     },
 
@@ -138,7 +140,7 @@ export function createSecondStep(deps: {
     },
 
     stepOptions: ({ user, sessionSeq }: PendingSession) =>
-      keys.assertionOptions(app, `step ${sessionSeq}`, user.seq),
+      passkeys.assertionOptions(app, `step ${sessionSeq}`, user.seq),
 
     /** Signs in with a passkey alone. `browser` is the digest of the cookie that the options set. */
     signInWithPasskey: (given: PasskeyAnswer, browser: string, client: Client): Promise<SignedIn> =>
@@ -151,7 +153,7 @@ export function createSecondStep(deps: {
 
     browserOptions(browser: string, { address }: Client) {
       limits.takeChallenge(address);
-      return keys.assertionOptions(app, `browser ${browser}`, null);
+      return passkeys.assertionOptions(app, `browser ${browser}`, null);
     },
 
     /** Confirms by a passkey that the user of a session is still there. */
@@ -161,7 +163,7 @@ export function createSecondStep(deps: {
       ),
 
     confirmOptions: ({ user, sessionSeq }: KnownSession) =>
-      keys.assertionOptions(app, `confirm ${sessionSeq}`, user.seq),
+      passkeys.assertionOptions(app, `confirm ${sessionSeq}`, user.seq),
 
     /** Begins the set-up of an authenticator app. The result is shown once. */
     beginTotp({ user }: EnrollingSession): Promise<Buffer> {
@@ -205,12 +207,12 @@ export function createSecondStep(deps: {
     },
 
     passkeyOptions: ({ user, sessionSeq }: EnrollingSession) =>
-      keys.registrationOptions(app, user, sessionSeq),
+      passkeys.registrationOptions(app, user, sessionSeq),
 
     addPasskey(session: EnrollingSession, given: PasskeyInput, client: Client) {
-      const row = keys.verifyNewPasskey(app, given, session);
+      const row = passkeys.verifyNewPasskey(app, given, session);
       return writer.write(() => {
-        const passkey = keys.addPasskey(app, row);
+        const passkey = passkeys.addPasskey(app, row);
         const entry = { action: "passkey.create", objectType: "passkey", objectId: passkey.id };
         recordFactor(session.user, client, entry);
         return { passkey, ...enrolled(session, client) };
@@ -232,7 +234,7 @@ export function createSecondStep(deps: {
             fields: ["name"],
             ...entry,
           },
-          () => keys.renamePasskey(app, user.seq, id, name),
+          () => passkeys.renamePasskey(app, user.seq, id, name),
         ),
       );
     },
@@ -251,7 +253,7 @@ export function createSecondStep(deps: {
             objectId: id,
             address: client.address,
           },
-          () => keys.removePasskey(app, user.seq, id),
+          () => passkeys.removePasskey(app, user.seq, id),
         );
         factors.removeIdleCodes(app, user.seq);
       });

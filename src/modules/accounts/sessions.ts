@@ -26,7 +26,7 @@ export type KnownSession = {
   user: SessionUser;
   sessionSeq: number;
   signedInBy: SessionRow["signedInBy"];
-  /** When the user last proved who they are, by the password or by a link. */
+  /** When the user last proved who they are, by the password, a passkey or a link. */
   confirmedAt: number;
   /** The role of the user in a project; null without a membership. */
   roleOf: (projectSeq: number) => AccountRole | null;
@@ -50,7 +50,7 @@ type FoundSession = {
   name: string;
   isOwner: number;
   unprovenProjectSeq: number | null;
-  hasPassword: number;
+  hasProof: number;
   disabledAt: number | null;
 };
 
@@ -83,7 +83,8 @@ export function createUserSessions({ db, clock }: { db: Db; clock: Pick<Clock, "
            s.confirmed_at AS confirmedAt, s.signed_in_by AS signedInBy, s.step,
            u.seq, u.id, u.email, u.name, u.is_owner AS isOwner,
            u.unproven_project_seq AS unprovenProjectSeq,
-           u.disabled_at AS disabledAt, u.password_digest IS NOT NULL AS hasPassword
+           u.disabled_at AS disabledAt, u.password_digest IS NOT NULL OR EXISTS
+             (SELECT 1 FROM passkeys p WHERE p.user_seq = u.seq) AS hasProof
     FROM user_sessions s JOIN users u ON u.seq = s.user_seq
     WHERE s.digest = +?`);
   const findRole = db.sqlite.prepare<{ role: MemberRole }, [number, number]>(
@@ -118,8 +119,8 @@ export function createUserSessions({ db, clock }: { db: Db; clock: Pick<Clock, "
       return {
         user,
         sessionSeq,
-        // A user without a password has nothing to confirm with.
-        confirmedAt: row.hasPassword === 1 ? row.confirmedAt : clock.now(),
+        // A user without a password and passkeys has nothing to confirm with.
+        confirmedAt: row.hasProof === 1 ? row.confirmedAt : clock.now(),
         signedInBy,
         roleOf(projectSeq) {
           if (isOwner) return "OWNER";

@@ -177,6 +177,18 @@ describe("a passkey", () => {
     expect((await renew()).status).toBe(200);
   });
 
+  test("is what a user without a password confirms with", async () => {
+    t.db.sqlite.run("UPDATE users SET password_digest = NULL");
+    await register();
+    t.clock.advance(15 * MINUTE_MS);
+    const options = () => ada.post("/app/api/account/passkeys/options");
+    expect((await options()).at("error.code")).toBe("CONFIRMATION_REQUIRED");
+    const challenge = await challengeAt(ada, "/app/api/confirm/options");
+    await ada.post("/app/api/confirm", { passkey: key.sign({ challenge }) });
+    expect((await options()).status).toBe(200);
+    expect((await ada.get("/app/api/account/second-factor")).at("data.hasPassword")).toBe(false);
+  });
+
   test.each([
     ["authenticatorData", { authenticatorData: "AAAA" }],
     ["publicKey", { publicKey: "MIIB".repeat(500) }],

@@ -76,7 +76,7 @@ export function SecondFactorSection() {
       >
         {codes !== null && <RecoveryCodes codes={codes} onDone={() => setCodes(null)} />}
       </Dialog>
-      <TurnOff isOpen={step === "off"} onClose={close} />
+      <TurnOff isOpen={step === "off"} hasPassword={data.hasPassword} onClose={close} />
       <Confirm
         isOpen={step === "renew"}
         onClose={close}
@@ -228,7 +228,8 @@ function PasskeyRow({ passkey: { id, name, createdAt, lastUsedAt } }: { passkey:
   );
 }
 
-function TurnOff({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+function TurnOff(props: { isOpen: boolean; hasPassword: boolean; onClose: () => void }) {
+  const { isOpen, hasPassword, onClose } = props;
   const refresh = useSecondFactorRefresh();
   const form = useApiForm({
     initial: { password: "", code: "" },
@@ -246,12 +247,16 @@ function TurnOff({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) 
   return (
     <Dialog opened={isOpen} onClose={onClose} title="Turn off the authenticator app" size="sm">
       <DialogForm form={form} action="Turn off" onCancel={onClose}>
-        <PasswordInput
-          label="Password"
-          autoComplete="current-password"
-          data-autofocus
-          {...form.field("password")}
-        />
+        {hasPassword && (
+          <PasswordInput
+            label="Password"
+            autoComplete="current-password"
+            required
+            withAsterisk={false}
+            data-autofocus
+            {...form.field("password")}
+          />
+        )}
         <TextInput
           label="Code of the app, or a recovery code"
           classNames={{ input: "mono" }}

@@ -6,6 +6,7 @@ export type Passkey = { id: string; name: string; createdAt: string; lastUsedAt:
 /** The second factor of the user. */
 export type SecondFactor = {
   isOn: boolean;
+  hasPassword: boolean;
   /** The installation wants the user to have one. */
   isRequired: boolean;
   totpSince: string | null;

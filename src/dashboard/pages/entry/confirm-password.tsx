@@ -1,6 +1,6 @@
 /** Asks for the password again before actions that need a fresh sign-in, such as showing a key. */
 
-import { PasswordInput } from "@mantine/core";
+import { PasswordInput, Stack } from "@mantine/core";
 import { api } from "../../api.ts";
 import { hasPasskeys, signWithPasskey } from "../../passkey.ts";
 import { useSecondFactor } from "../account/use-second-factor.ts";
@@ -24,21 +24,33 @@ export function ConfirmPassword(props: {
       onAnswer(true);
     },
   });
+  const passkey = hasPasskeys() && data !== undefined && data.passkeys.length > 0 && (
+    <PasskeyButton
+      run={async () => {
+        const signed = await signWithPasskey("/app/api/confirm/options");
+        await api.post("/app/api/confirm", { passkey: signed }, { project: null });
+        onAnswer(true);
+      }}
+    >
+      Use a passkey
+    </PasskeyButton>
+  );
+  const text = "This action needs it once more. It is then valid for 15 minutes.";
+  if (data?.hasPassword === false) {
+    return (
+      <Dialog opened={isOpen} onClose={() => onAnswer(false)} title="Use your passkey" size="sm">
+        <Stack gap="md">
+          <p className="muted">{text}</p>
+          {passkey}
+        </Stack>
+      </Dialog>
+    );
+  }
   return (
     <Dialog opened={isOpen} onClose={() => onAnswer(false)} title="Enter your password" size="sm">
       <DialogForm form={form} action="Continue" onCancel={() => onAnswer(false)}>
-        <p className="muted">This action needs it once more. It is then valid for 15 minutes.</p>
-        {hasPasskeys() && data !== undefined && data.passkeys.length > 0 && (
-          <PasskeyButton
-            run={async () => {
-              const passkey = await signWithPasskey("/app/api/confirm/options");
-              await api.post("/app/api/confirm", { passkey }, { project: null });
-              onAnswer(true);
-            }}
-          >
-            Use a passkey
-          </PasskeyButton>
-        )}
+        <p className="muted">{text}</p>
+        {passkey}
         <PasswordInput
           label="Password"
           autoComplete="current-password"
