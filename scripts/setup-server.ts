@@ -34,6 +34,7 @@ import net from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { bootSystemd, enter, hasSystemd, readInside } from "./setup-server/systemd.ts";
 import { startDnsServer, type TestDns, type TestRecords } from "../test/support/dns-server.ts";
 import { startScript } from "../test/support/smtp-script.ts";
 import { type Sink, startSink } from "../test/support/smtp-sink.ts";
@@ -411,7 +412,7 @@ async function inTerminal(world: World): Promise<void> {
     ["Host name of this server", "mail.shop.example\n"],
     ["Domain that mail is sent from [shop.example]", ENTER],
     ["Name of the project [shop.example]", "Shop\n"],
-    ["Default sender", "'nobody'\n"],
+    ["Default sender", "no address\n"],
     ["Default sender", "Shop <orders@shop.example>\n"],
     ["Email address of the owner", `${OWNER}\n`],
     ["How mail leaves", "relay\n"],
@@ -481,70 +482,14 @@ async function inTerminal(world: World): Promise<void> {
   await relay.close();
 }
 
-const SYSTEMD = "/lib/systemd/systemd";
-const BOOT_LIMIT_MS = 60_000;
-
-/**
- * Boots systemd in a folder that shows this machine through an overlay. Its arguments are that folder,
- * and the executable. The units of this machine are not started.
- */
-const BOOT = `
-mkdir -p "$1/layers" "$1/root"
-mount -t tmpfs tmpfs "$1/layers"
-mkdir "$1/layers/upper" "$1/layers/work"
-mount -t overlay overlay -o "lowerdir=/,upperdir=$1/layers/upper,workdir=$1/layers/work" "$1/root"
-cd "$1/root"
-mount -t proc proc proc
-mount -t tmpfs tmpfs run
-mount -t tmpfs tmpfs tmp
-mount --bind /dev dev
-mount -t sysfs sysfs sys
-mount -t cgroup2 none sys/fs/cgroup || {
-  mount -t tmpfs tmpfs sys/fs/cgroup
-  mkdir sys/fs/cgroup/systemd
-  mount -t cgroup -o none,name=systemd systemd sys/fs/cgroup/systemd
-}
-rm -f etc/systemd/system/*.wants/* lib/systemd/system/multi-user.target.wants/*
-rm -rf etc/mailstead var/lib/mailstead usr/local/bin/mailstead etc/systemd/system/mailstead.service*
-cp "$2" root/mailstead
-mount --make-rshared /
-exec chroot . env container=setup-server ${SYSTEMD} --system --unit=multi-user.target
-`;
-
 async function withSystemd(world: World): Promise<void> {
-  if (!existsSync(SYSTEMD)) return console.log(`left out: this machine has no ${SYSTEMD}`);
-  const folder = join(world.folder, "systemd");
-  mkdirSync(folder);
-  const namespaces = ["--mount", "--pid", "--cgroup", "--uts", "--ipc", "--fork", "--kill-child"];
-  const booting = ["sh", "-ec", BOOT, "sh", folder, EXECUTABLE];
-  const child = Bun.spawn(["unshare", ...namespaces, ...booting], {
-    stdio: ["ignore", "ignore", "inherit"],
-  });
+  if (!hasSystemd()) return console.log("left out: this machine has no systemd");
+  const { pid, stop } = await bootSystemd(join(world.folder, "systemd"), EXECUTABLE);
   try {
-    await checkService(world, await findFirstProcess(child.pid));
+    await checkService(world, pid);
   } finally {
-    child.kill("SIGKILL");
-    await child.exited;
+    await stop();
   }
-}
-
-/** The process that is the first one in its namespace, once systemd has booted. */
-async function findFirstProcess(parent: number): Promise<string> {
-  const deadline = performance.now() + BOOT_LIMIT_MS;
-  while (performance.now() < deadline) {
-    const [pid = ""] = readFileSync(`/proc/${parent}/task/${parent}/children`, "utf8").split(" ");
-    const state = pid === "" ? "" : readInside(pid, "systemctl is-system-running");
-    if (state === "running" || state === "degraded") return pid;
-    await Bun.sleep(200);
-  }
-  throw new Error("systemd did not boot");
-}
-
-const enter = (pid: string): string[] => ["nsenter", "-t", pid, "-m", "-p", "-r", "-w", "--"];
-
-function readInside(pid: string, command: string): string {
-  const ran = Bun.spawnSync([...enter(pid), "sh", "-c", command], { env: ENV });
-  return ran.stdout.toString().trim();
 }
 
 async function checkService(world: World, pid: string): Promise<void> {

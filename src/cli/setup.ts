@@ -67,9 +67,9 @@ import {
 import { createPrompter, SetupStopped } from "./setup/terminal.ts";
 import { DATA_FOLDER, packagedUnit, serviceExecutable } from "./setup/unit.ts";
 
-/** The data folder, the secret and the password of the owner have places of their own on a server. */
+/** The data folder, the secret and the owner have places of their own on a server. */
 const SETUP_SETTINGS: readonly SettingName[] = SERVER_SETTINGS.filter(
-  (name) => !["data", "secret", "ownerPassword"].includes(name),
+  (name) => !["data", "secret", "ownerEmail", "ownerPassword"].includes(name),
 );
 
 const EXIT_STOPPED = 130;
@@ -95,6 +95,11 @@ export const setup: Command = {
       name: "from",
       placeholder: "'NAME <ADDRESS>'",
       help: "Default sender; usually hello@ the domain",
+    },
+    {
+      name: "owner-email",
+      placeholder: "ADDRESS",
+      help: "Address of the owner of the installation",
     },
     {
       name: "owner-password-file",

@@ -148,7 +148,10 @@ async function mailServerOf(
 }
 
 /** Resolves to the addresses of a host, IPv4 first, or to the reason why the look-up failed. */
-export async function addressesOfHost({ dns }: World, host: string): Promise<string[] | string> {
+export async function addressesOfHost(
+  { dns }: Pick<World, "dns">,
+  host: string,
+): Promise<string[] | string> {
   const answers = await Promise.all([dns.resolve(host, "A"), dns.resolve(host, "AAAA")]);
   const found = answers.flatMap((answer) => (answer.kind === "records" ? answer.records : []));
   const failed = answers.find(isFailed);

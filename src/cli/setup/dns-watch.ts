@@ -6,6 +6,7 @@
 
 import { listAt, valueAt } from "../../protocols/relay-reports/report.ts";
 import type { Dns } from "../../protocols/dns/client.ts";
+import { addressesOfHost } from "../../doctor/network.ts";
 import { isOwnAddress } from "../../doctor/probes.ts";
 import { pause, type SetupContext } from "./context.ts";
 import { runForJson } from "./installation.ts";
@@ -88,13 +89,13 @@ async function pointerLine(dns: Dns, hostname: string, address: string): Promise
   };
 }
 
-/** The addresses of a name, and which of them this machine has. */
+/** The addresses of a name, and which of them this machine has; a text if the look-up failed. */
 export async function findHostAddresses(
   dns: Dns,
   hostname: string,
-): Promise<{ address: string; isOwn: boolean }[]> {
-  const answers = await Promise.all([dns.resolve(hostname, "A"), dns.resolve(hostname, "AAAA")]);
-  const found = answers.flatMap((answer) => (answer.kind === "records" ? answer.records : []));
+): Promise<{ address: string; isOwn: boolean }[] | string> {
+  const found = await addressesOfHost({ dns }, hostname);
+  if (typeof found === "string") return found;
   return Promise.all(
     found.map(async (address) => ({ address, isOwn: await isOwnAddress(address) })),
   );
@@ -181,7 +182,7 @@ export async function watchRecords(
     state = await check();
     const changed = state.lines.filter((line) => line.state !== stateBefore(before, line));
     for (const line of recordTable(changed).slice(1)) say(line);
-    // A change shows that somebody is at work, so the next look comes soon.
+    // After one record, the next ones are usually published soon.
     if (changed.length > 0) changedAt = clock.elapsed();
     pauseMs =
       changed.length > 0 ? FIRST_PAUSE_MS : Math.min(pauseMs * PAUSE_GROWTH, LONGEST_PAUSE_MS);

@@ -5,12 +5,17 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { AppError } from "../../lib/errors.ts";
 import { listAt, valueAt } from "../../protocols/relay-reports/report.ts";
 import { pause, type SetupContext } from "./context.ts";
 import { DATA_FOLDER } from "./unit.ts";
 
 /** A command of this program failed; `message` is what it said. */
-export class CommandFailed extends Error {}
+export class CommandFailed extends AppError {
+  constructor(message: string) {
+    super(500, "SETUP_FAILED", message);
+  }
+}
 
 /** Runs a command with --json and returns its result. */
 export async function runForJson(

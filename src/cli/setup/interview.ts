@@ -53,7 +53,7 @@ export async function interview(
   const hostname = await askHostName(setup, network);
   const { domain, project, from } = await askSender(setup, known, hostname);
   const ownerEmail = await answerTo(setup, {
-    flag: SETTINGS.ownerEmail.flag,
+    flag: "owner-email",
     text: "Email address of the owner, who signs in to the dashboard",
     current: known.owners[0]?.email ?? null,
     check: checkEmail,
@@ -79,11 +79,7 @@ export async function interview(
 }
 
 /** Settings that are written elsewhere than into the environment file. */
-const ANSWERED: readonly string[] = [
-  SETTINGS.ownerEmail.flag,
-  SETTINGS.relayUrl.flag,
-  SETTINGS.backupTo.flag,
-];
+const ANSWERED: readonly string[] = [SETTINGS.relayUrl.flag, SETTINGS.backupTo.flag];
 
 async function askHostName(setup: SetupContext, network: SetupNetwork): Promise<string> {
   const { say } = setup;
@@ -99,6 +95,10 @@ async function askHostName(setup: SetupContext, network: SetupNetwork): Promise<
   const found = await findHostAddresses(network.dns, name);
   const own = network.ownAddresses;
   const owned = own.length === 0 ? "" : ` This machine has the address ${own.join(", ")}.`;
+  if (typeof found === "string") {
+    say(`  ${name} could not be looked up: ${found}.${owned}`);
+    return name;
+  }
   if (found.length === 0) {
     say(`  ${name} has no address in the DNS yet.${owned} Its record is in the table below.`);
   }
