@@ -92,6 +92,8 @@ export function createLane(deps: LaneDeps): Lane {
   const outcomes = new Map<string, number>();
   /** The mails that are leased and have no stored outcome. */
   const leased = new Set<LaneMail>();
+  /** Number of those that take no capacity of others (capacity.ts). */
+  let apart = 0;
   /** The mails whose outcome the storage has refused before. */
   const refused = new WeakSet<LaneMail>();
   /** The leased mails that have ended. */
@@ -125,7 +127,7 @@ export function createLane(deps: LaneDeps): Lane {
       mail.startedMs = clock.elapsed();
       movedAt = mail.startedMs;
       // While few are leased, the place of each mail that left is given to another one at once.
-      if (leased.size < BATCH) scheduleIfWorth();
+      if (shared() < BATCH) scheduleIfWorth();
       return true;
     },
     isReady(mail: LaneMail): void {
@@ -158,9 +160,15 @@ export function createLane(deps: LaneDeps): Lane {
     });
   }
 
+  const shared = (): number => leased.size - apart;
+
+  function remove(mail: LaneMail): void {
+    if (leased.delete(mail) && mail.isApart) apart--;
+  }
+
   /** True if enough mails have ended for a cycle. */
   function isBatch(): boolean {
-    return ended.length > 0 && ended.length >= Math.min(BATCH, leased.size * ENDED_SHARE);
+    return ended.length > 0 && ended.length >= Math.min(BATCH, shared() * ENDED_SHARE);
   }
 
   function delayCycle(): void {
@@ -169,12 +177,12 @@ export function createLane(deps: LaneDeps): Lane {
 
   /** While mails leave fast, those that are queued meanwhile share the next cycle. */
   function wake(): void {
-    if (leased.size < FEW) scheduleCycle();
+    if (shared() < FEW) scheduleCycle();
     else delayCycle();
   }
 
   function join(): void {
-    if (!isRunning || isInCycle || isPausing || leased.size >= FEW) return;
+    if (!isRunning || isInCycle || isPausing || shared() >= FEW) return;
     const available = capacity.of(leased);
     if (available.isWorth && available.free > available.reserved) lastCycle = runCycle(available);
   }
@@ -303,6 +311,7 @@ export function createLane(deps: LaneDeps): Lane {
       const mail = new LaneMail(row, { events, now, elapsedMs });
       mails.push(mail);
       leased.add(mail);
+      if (mail.isApart) apart++;
     });
     void startAll(mails, onDisk);
     const composeAll = () => mails.forEach(compose);
@@ -316,7 +325,7 @@ export function createLane(deps: LaneDeps): Lane {
       await onDisk;
     } catch {
       // The file of the database is lost, so nothing can be stored any more.
-      for (const mail of mails) leased.delete(mail);
+      for (const mail of mails) remove(mail);
       return noteProgress();
     }
     for (const mail of mails) {
@@ -358,7 +367,7 @@ export function createLane(deps: LaneDeps): Lane {
 
   function noteSettled(mail: LaneMail, isOurs: boolean): void {
     const { verdict } = mail;
-    leased.delete(mail);
+    remove(mail);
     if (verdict === null) return;
     movedAt = clock.elapsed();
     const busy = busyOf(verdict);
@@ -385,7 +394,7 @@ export function createLane(deps: LaneDeps): Lane {
         refused.add(mail);
       }
       if (isRunning) ended = [...batch, ...ended];
-      else for (const mail of batch) leased.delete(mail);
+      else for (const mail of batch) remove(mail);
       return pauseAfter(error);
     }
     if (batch.length === 0) return pauseAfter(error);
@@ -395,7 +404,7 @@ export function createLane(deps: LaneDeps): Lane {
       } catch (fault) {
         logUnsettled(mail, fault);
         if (isRunning && isStorageRefusal(fault)) ended.push(mail);
-        else leased.delete(mail);
+        else remove(mail);
       }
     }
     // The change may have leased mail as well, which was undone with it.
