@@ -164,7 +164,11 @@ describe("the page of the installation", () => {
       const { page, problems, discard } = await open("/account", "owner");
       await page.clock.install();
       let answer: object | null = null;
-      await page.route(BACKUPS, (route) => route.fulfill({ json: { success: true, data: KEPT } }));
+      await page.route(BACKUPS, (route) =>
+        route.request().method() === "POST"
+          ? route.fulfill({ status: 204 })
+          : route.fulfill({ json: { success: true, data: KEPT } }),
+      );
       await page.route(API, (route) =>
         route.fulfill(
           answer ? { json: { success: true, data: answer } } : { status: 500, json: {} },
@@ -196,12 +200,11 @@ describe("the page of the installation", () => {
       await page.getByText("7 daily, 4 weekly, 6 monthly").waitFor();
       await page.getByText("21.9 MB, version 1.4.0").waitFor();
       await page.getByText("Cannot be used: Its manifest is damaged.").waitFor();
-      await page.unroute(BACKUPS);
-      await page.route(BACKUPS, (route) => route.fulfill({ status: 204 }));
-      const started = page.waitForRequest((request) => request.url().endsWith("/system/backups"));
+      const started = page.waitForRequest(
+        (request) => request.url().endsWith("/system/backups") && request.method() === "POST",
+      );
       await page.getByRole("button", { name: "Run now" }).click();
       expect((await started).method()).toBe("POST");
-      await page.unroute(BACKUPS);
       answer = UPLOADING;
       await page.clock.fastForward(5_000);
       await page.getByText("Uploading: 5.0 MB of 20.0 MB").waitFor();
