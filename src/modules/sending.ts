@@ -155,8 +155,8 @@ export const sendingModule = perApp((app: App): Module => {
         name: "queue",
         pattern: "*/5 * * * * *",
         run: async () => {
-          storedRelays(app).refresh();
-          lane.wake();
+          if (storedRelays(app).refresh()) relayChanged(app).raise();
+          else lane.wake();
         },
       },
       { name: "queue hold", pattern: "* * * * * *", run: () => queueHold(app).refresh() },

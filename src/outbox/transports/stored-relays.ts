@@ -89,8 +89,12 @@ export const storedRelays = perApp((app: App) => {
       entries ??= read();
       return entries.get(projectSeq)?.relay ?? null;
     },
-    refresh(): void {
-      entries = read();
+    /** True if a relay has changed. */
+    refresh(): boolean {
+      const [before, now] = [entries, read()];
+      entries = now;
+      const isSame = (projectSeq: number) => before?.get(projectSeq) === now.get(projectSeq);
+      return before !== null && ![...before.keys(), ...now.keys()].every(isSame);
     },
   };
 });

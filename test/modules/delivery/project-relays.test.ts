@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Config } from "../../../src/config/settings.ts";
 import { createKey } from "../../../src/modules/keys.ts";
+import { putRelay } from "../../../src/modules/delivery/project-relays.ts";
 import { CONNECTIONS_PER_PROJECT } from "../../../src/outbox/transports/project-relays.ts";
 import { testApp, type TestApp } from "../../support/app.ts";
 import { settleEventLoop, waitUntil } from "../../support/eventually.ts";
@@ -213,6 +214,21 @@ describe("mail", () => {
     await waitUntil(() => after.messages.length === 29);
     t.clock.advance(120 * SECOND);
     await waitUntil(() => countIn(t, t.project.seq, "SENT") === 30);
+    expect(common.messages).toEqual([]);
+  });
+
+  test("leaves by the relay that a command has set meanwhile, also what waited", async () => {
+    const [common, own] = [await openSink(), await openSink()];
+    const t = await open(through(common));
+    await common.close();
+    await t.start();
+    await send(t, "a@acme.test", 5);
+    await waitUntil(() => t.countRows("attempts") === 1 && countIn(t, 1, "SENDING") === 0);
+    const { db, clock, secret } = t.app.app;
+    const relay = { host: "127.0.0.1", port: own.port, tls: "none" } as const;
+    putRelay({ db, clock, secret }, t.project.seq, relay);
+    await t.app.recurring.find(({ name }) => name === "queue")?.run();
+    await waitUntil(() => own.messages.length === 4);
     expect(common.messages).toEqual([]);
   });
 
