@@ -3,6 +3,7 @@
 import { Skeleton } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import type { ProjectRelay } from "../../../modules/delivery/relay-model.ts";
 import { api, type ListPage } from "../../api.ts";
 import { useAppState, useProject } from "../../state.ts";
@@ -32,6 +33,7 @@ function RelaySection() {
     queryKey: RELAYS_KEY,
     queryFn: ({ signal }) => api.get<ListPage<ProjectRelay>>("/relays", { signal }),
   });
+  const [isSaved, setIsSaved] = useState(false);
   const isSlow = useDelayed(isPending);
   const relay = data?.items[0] ?? null;
   return (
@@ -45,7 +47,7 @@ function RelaySection() {
       ) : (
         <>
           <RelayNote relay={relay} />
-          <RelayForm key={relay?.id ?? "new"} relay={relay} />
+          <RelayForm key={relay?.id ?? "new"} {...{ relay, isSaved, setIsSaved }} />
         </>
       )}
     </section>

@@ -3,7 +3,6 @@
 import { Button, Group, PasswordInput, Select, Stack, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import type { ProjectRelay, ProjectRelayTest } from "../../../modules/delivery/relay-model.ts";
 import { api } from "../../api.ts";
 import { Confirm } from "../../ui/confirm.tsx";
@@ -31,9 +30,14 @@ const SIGNERS = [
 const PORTS = { STARTTLS: "587", TLS: "465", NONE: "587" } as const;
 const TEXT = { autoComplete: "off", spellCheck: false } as const;
 
-export function RelayForm({ relay }: { relay: ProjectRelay | null }) {
+export function RelayForm(props: {
+  relay: ProjectRelay | null;
+  /** Kept outside, because the first save replaces this form by that of the new relay. */
+  isSaved: boolean;
+  setIsSaved: (isSaved: boolean) => void;
+}) {
+  const { relay, isSaved, setIsSaved } = props;
   const client = useQueryClient();
-  const [isSaved, setIsSaved] = useState(false);
   const form = useApiForm({
     initial: valuesOf(relay),
     submit: (values, idempotencyKey) =>
@@ -115,7 +119,7 @@ export function RelayForm({ relay }: { relay: ProjectRelay | null }) {
           )}
           {relay !== null && !isChanged && <RemoveRelay relay={relay} />}
           <span className="muted small" role="status">
-            {isSaved && !isChanged ? "Saved. New mail leaves by this relay." : ""}
+            {relay !== null && isSaved && !isChanged ? "Saved. New mail leaves by this relay." : ""}
           </span>
         </Group>
         <RelayTest relay={relay} values={form.values} isChanged={isChanged} />
