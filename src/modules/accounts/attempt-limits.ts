@@ -16,8 +16,11 @@ const PER_ACCOUNT = 5;
 const PER_ADDRESS = 20;
 const CODES_WINDOW_MS = 60 * WINDOW_MS;
 const CODES_PER_ACCOUNT = 10;
-/** Challenges for passkeys that a client address gets per minute without being signed in. */
-const CHALLENGES_PER_ADDRESS = 30;
+/**
+ * Challenges for passkeys that a user gets per minute, or a client address without a user. All share
+ * one store, so nobody may fill it.
+ */
+const CHALLENGES_PER_HOLDER = 30;
 const MAX_TRACKED = 20_000;
 
 export function createAttemptLimits({ elapsed }: Pick<Clock, "elapsed">) {
@@ -26,7 +29,7 @@ export function createAttemptLimits({ elapsed }: Pick<Clock, "elapsed">) {
   const addresses = slidingWindow({ ...options, limit: PER_ADDRESS });
 
   const codes = slidingWindow({ ...options, windowMs: CODES_WINDOW_MS, limit: CODES_PER_ACCOUNT });
-  const challenges = slidingWindow({ ...options, limit: CHALLENGES_PER_ADDRESS });
+  const challenges = slidingWindow({ ...options, limit: CHALLENGES_PER_HOLDER });
 
   return {
     /** The same for a code of the second factor. */
@@ -41,9 +44,9 @@ export function createAttemptLimits({ elapsed }: Pick<Clock, "elapsed">) {
       };
     },
 
-    /** Counts a challenge for a client that is not signed in. Throws 429. */
-    takeChallenge(address: string): void {
-      const decision = challenges.take(address);
+    /** Counts a challenge for the number of a user, or for the address of a client. Throws 429. */
+    takeChallenge(holder: number | string): void {
+      const decision = challenges.take(holder);
       if (!decision.isAllowed) throw rateExceeded(decision.resetSeconds);
     },
 

@@ -97,7 +97,10 @@ export function createSecondStep(deps: {
   /** Part of a change, after a factor was added. */
   function enrolled(session: EnrollingSession, client: Client) {
     const recoveryCodes = firstCodes(session.user.seq);
-    return { recoveryCodes, signedIn: session.isPending ? complete(session, client) : null };
+    const signedIn = session.isPending ? complete(session, client) : null;
+    // Somebody who knows only the password must not add a factor of their own after the first one.
+    sessions.endEnrolments(session.user.seq);
+    return { recoveryCodes, signedIn };
   }
 
   /** Throws 409 if the user must have a second factor and has only this one. */
@@ -139,8 +142,10 @@ export function createSecondStep(deps: {
       });
     },
 
-    stepOptions: ({ user, sessionSeq }: PendingSession) =>
-      passkeys.assertionOptions(app, `step ${sessionSeq}`, user.seq),
+    stepOptions({ user, sessionSeq }: PendingSession) {
+      limits.takeChallenge(user.seq);
+      return passkeys.assertionOptions(app, `step ${sessionSeq}`, user.seq);
+    },
 
     /** Signs in with a passkey alone. `browser` is the digest of the cookie that the options set. */
     signInWithPasskey: (given: PasskeyAnswer, browser: string, client: Client): Promise<SignedIn> =>
@@ -162,8 +167,10 @@ export function createSecondStep(deps: {
         sessions.confirm(sessionSeq),
       ),
 
-    confirmOptions: ({ user, sessionSeq }: KnownSession) =>
-      passkeys.assertionOptions(app, `confirm ${sessionSeq}`, user.seq),
+    confirmOptions({ user, sessionSeq }: KnownSession) {
+      limits.takeChallenge(user.seq);
+      return passkeys.assertionOptions(app, `confirm ${sessionSeq}`, user.seq);
+    },
 
     /** Begins the set-up of an authenticator app. The result is shown once. */
     beginTotp({ user }: EnrollingSession): Promise<Buffer> {
@@ -206,8 +213,10 @@ export function createSecondStep(deps: {
       });
     },
 
-    passkeyOptions: ({ user, sessionSeq }: EnrollingSession) =>
-      passkeys.registrationOptions(app, user, sessionSeq),
+    passkeyOptions({ user, sessionSeq }: EnrollingSession) {
+      limits.takeChallenge(user.seq);
+      return passkeys.registrationOptions(app, user, sessionSeq);
+    },
 
     addPasskey(session: EnrollingSession, given: PasskeyInput, client: Client) {
       const row = passkeys.verifyNewPasskey(app, given, session);

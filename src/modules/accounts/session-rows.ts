@@ -45,6 +45,13 @@ export function createSessionRows({ db, clock }: { db: Db; clock: Pick<Clock, "n
       return db.delete(userSessions).where(match).returning().all().length > 0;
     },
 
+    /** Part of a change: ends the sessions that wait until their user sets up a second factor. */
+    endEnrolments(userSeq: number): void {
+      db.delete(userSessions)
+        .where(and(eq(userSessions.userSeq, userSeq), eq(userSessions.step, "ENROLMENT")))
+        .run();
+    },
+
     /** Part of a change: removes sessions that have ended because they were not used for too long. */
     purge(): void {
       db.delete(userSessions)

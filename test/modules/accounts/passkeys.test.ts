@@ -135,6 +135,16 @@ describe("a passkey", () => {
     expect(replay.status).toBe(401);
   });
 
+  test("has 30 challenges a minute for each user, because all users share their memory", async () => {
+    const paths = ["/app/api/account/passkeys/options", "/app/api/confirm/options"];
+    for (let i = 0; i < 15; i++) for (const path of paths) await challengeAt(ada, path);
+    for (const path of paths) expect([path, (await ada.post(path)).status]).toEqual([path, 429]);
+    const eve = await signIn(t, { email: "eve@example.com", isOwner: false });
+    await challengeAt(eve, "/app/api/confirm/options");
+    t.clock.advance(MINUTE_MS);
+    await challengeAt(ada, "/app/api/confirm/options");
+  });
+
   test("is refused if its counter has not grown, as that of a copy", async () => {
     await register({ counter: 5 });
     expect((await signInWith({ counter: 6 })).answer.status).toBe(200);

@@ -188,6 +188,18 @@ describe("with --require-second-factor owners", () => {
     expect([off.status, off.at("error.code")]).toEqual([409, "CONFLICT"]);
   });
 
+  test("a sign-in that waited for the set-up ends when the user has done it elsewhere", async () => {
+    const thief = await signIn(t, { email: EMAIL });
+    const browser = await signIn(t, { email: EMAIL });
+    expect((await thief.post("/app/api/account/totp")).status).toBe(200);
+    await enrol(browser);
+    for (const path of ["totp", "totp/confirm", "passkeys/options"]) {
+      const answer = await thief.post(`/app/api/account/${path}`, { code: codeAt(1) });
+      expect([path, answer.status]).toEqual([path, 401]);
+    }
+    expect(await userOf(thief)).toMatchObject({ user: null, pending: null });
+  });
+
   test("another user needs none", async () => {
     const eve = await signIn(t, { email: "eve@example.com", isOwner: false });
     expect(await userOf(eve)).toMatchObject({ user: { email: "eve@example.com" } });
