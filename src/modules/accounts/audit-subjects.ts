@@ -72,7 +72,9 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
     SELECT name AS label, name, description, type, condition,
            ${flag("track_membership")} AS trackMembership
     FROM segments WHERE ${IN_PROJECT}`),
-  setting: subject("SELECT name AS label, value FROM installation_settings WHERE name = +?2"),
+  // A setting that was never changed has no row, and yet a value before: none.
+  setting: subject(`
+    SELECT ?2 AS label, (SELECT value FROM installation_settings WHERE name = +?2) AS value`),
   team: subject(
     `SELECT u.email AS label, m.role FROM users u JOIN memberships m ON m.user_seq = u.seq
      WHERE m.project_seq = +?1 AND u.id = +?2`,

@@ -93,14 +93,22 @@ export function addUser(app: App, given: NewUser, by: By) {
   const { users: rows, members, record } = accountService(app);
   const email = storedAddress(given.email);
   const { isOwner = false, member } = given;
-  const user = rows.create({ email, name: given.name ?? "", passwordDigest: null, isOwner })();
+  const user = rows.create({
+    email,
+    name: given.name ?? "",
+    passwordDigest: null,
+    isOwner: false,
+  })();
   if (member !== undefined) {
     const project = findProject(app, member.project);
     if (project === null) throw noSuchProject();
     members.put(project.seq, user.seq, member.role);
   }
-  record({ ...entryOf("create", user, by), fields: Object.keys(given) });
-  return { user: presentUserRow(app, user), ...issueLink(app, user) };
+  const fields = Object.keys(given).filter((field) => field !== "isOwner");
+  record({ ...entryOf("create", user, by), fields });
+  // An entry of its own, so that the log shows who has made an owner.
+  if (isOwner) changeUser(app, user.id, { isOwner }, by);
+  return { user: presentUserRow(app, rows.get(user.id)), ...issueLink(app, user) };
 }
 
 /** Part of a change: changes the name, the ownership or the state of a user. */

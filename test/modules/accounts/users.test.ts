@@ -65,6 +65,17 @@ describe("a user who is created", () => {
     expect(shown.text("data.items.0.lastSignInAt")).toBe(new Date(t.clock.now()).toISOString());
   });
 
+  test("as an owner is named as one in the log", async () => {
+    const answer = await owner.post(PATH, { email: "eve@example.com", isOwner: true });
+    expect(answer.at("data.user")).toMatchObject({ email: "eve@example.com", isOwner: true });
+    expect(latest()).toEqual({
+      action: "user.update",
+      object_name: "eve@example.com",
+      fields: '["isOwner"]',
+      changes: '[{"field":"isOwner","before":"false","after":"true"}]',
+    });
+  });
+
   const refused: [status: number, body: object][] = [
     [409, { email: "owner@example.com" }],
     [422, { email: "no address" }],

@@ -60,7 +60,7 @@ export function auditLines(record: AuditRecord) {
     first: (
       <span className="line">
         <span className="cut">
-          {actorWords(record.actor)} {did} {record.objectName}
+          <bdi>{actorWords(record.actor)}</bdi> {did} <bdi>{record.objectName}</bdi>
         </span>
         <span className="muted small">
           <Time at={record.at} isPlain />
