@@ -66,6 +66,7 @@ const relayOperations = operations("Delivery", { parameters: { id: "Id of the re
     description:
       "All its mail leaves by this relay from now on, also the mail that waits. A project has one relay, so a " +
       "second one is refused with 409. The DNS records of its domains follow the relay: check them again.",
+    needsConfirmation: true,
     isIdempotent: true,
     links: { testRelay: { id: "/data/id" }, deleteRelay: { id: "/data/id" } },
     body: limited(ProjectRelayInput, BODY_LIMITS.settings),
@@ -82,6 +83,7 @@ const relayOperations = operations("Delivery", { parameters: { id: "Id of the re
     role: "ADMIN",
     summary: "Change the relay of the project",
     description: "Mail that is under way ends at the old one.",
+    needsConfirmation: true,
     isWithinQuota: false,
     body: limited(ProjectRelayChange, BODY_LIMITS.settings),
     answer: Envelope(ProjectRelay),

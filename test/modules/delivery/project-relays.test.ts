@@ -13,6 +13,7 @@ import { type Script, startScript } from "../../support/smtp-script.ts";
 import { type Sink, startSink } from "../../support/smtp-sink.ts";
 
 const SECOND = 1000;
+const HOUR = 3_600 * SECOND;
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
@@ -138,6 +139,22 @@ describe("the API", () => {
     );
     const refused = await t.call("GET", "/relays", undefined, { key });
     expectError(refused, { status: 403, code: "SCOPE_REQUIRED" });
+  });
+
+  test("asks an admin for the password before all mail takes another way", async () => {
+    const t = await open();
+    const admin = await signIn(t);
+    const password = "correct horse battery";
+    expect((await admin.post("/app/api/account/password", { password })).status).toBe(204);
+    t.clock.advance(HOUR);
+    const headers = { "x-project": t.project.id };
+    const answer = await admin.call("POST", "/relays", INPUT, headers);
+    expectError(answer, { status: 403, code: "CONFIRMATION_REQUIRED" });
+    expect((await admin.post("/app/api/confirm", { password })).status).toBe(204);
+    const id = (await admin.call("POST", "/relays", INPUT, headers)).text("data.id");
+    t.clock.advance(HOUR);
+    const change = await admin.call("PATCH", `/relays/${id}`, INPUT, headers);
+    expectError(change, { status: 403, code: "CONFIRMATION_REQUIRED" });
   });
 
   test("records a change with its old and new values, and a password without any", async () => {
