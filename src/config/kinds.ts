@@ -212,7 +212,7 @@ function parseCalledUrl(text: string): Parsed<string> {
   } catch (error) {
     if (!(error instanceof FetchRefused)) throw error;
     // The URL may have a secret, so it is not in the message.
-    return { accepted: `a URL that ${urlFault(error.reason)}` };
+    return { accepted: `a URL of http or https; it ${urlFault(error.reason)}` };
   }
 }
 

@@ -57,7 +57,9 @@ function createRunner(app: App) {
   function begin(): Running {
     if (config.backupTo === null || folder === null) {
       throw new AppError(409, "CONFLICT", "This server makes no backups.", {
-        suggestion: "Start it with --backup-to, and a folder or s3://BUCKET/PREFIX.",
+        suggestion:
+          "Give --backup-to with a folder or s3://BUCKET/PREFIX, or set it on the page Server settings, and " +
+          "start the server again.",
       });
     }
     if (running !== null) throw new AppError(409, "CONFLICT", "A backup is being made already.");

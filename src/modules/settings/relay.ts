@@ -15,7 +15,12 @@ import type { Mailbox } from "../../protocols/mime/mailbox.ts";
 import { composeMessage } from "../../protocols/mime/message.ts";
 import { messageIdOf } from "../../protocols/mime/message-id.ts";
 import { describeRelay, isSignedThere } from "../../protocols/smtp/known-relays.ts";
-import { formatRelayUrl, parseRelayUrl, type Relay } from "../../protocols/smtp/relay-url.ts";
+import {
+  formatRelayUrl,
+  isRelayHost,
+  parseRelayUrl,
+  type Relay,
+} from "../../protocols/smtp/relay-url.ts";
 import type { MailObject } from "../../protocols/smtp/stream.ts";
 import { findInAllProjects } from "../domains/domains.ts";
 import { readSigner } from "../domains/keys.ts";
@@ -34,6 +39,13 @@ export function presentRelay(relay: Relay | null): InstallationSettings["relay"]
  */
 export function relayFrom(input: RelayInput, known: Relay | null): Relay {
   const { host, port, tls, sign } = input;
+  if (!isRelayHost(host)) {
+    throw fieldError(
+      "relay.host",
+      "invalid_format",
+      "must be a name such as smtp.example.com, or an IP address",
+    );
+  }
   const user = input.user ?? undefined;
   const isKnown = known !== null && isSameHost(known.host, host) && known.user === user;
   const password = input.password ?? (isKnown ? known.password : undefined);

@@ -70,6 +70,9 @@ function readHost(hostname: string): string | null {
   return /^[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?$/i.test(bare) ? bare.toLowerCase() : null;
 }
 
+/** Whether a text is the host of a relay alone, without a port and anything else of a URL. */
+export const isRelayHost = (text: string): boolean => readHost(text) !== null;
+
 /** A parameter that is unknown or occurs twice, or null. */
 function parameterFault({ searchParams }: URL): string | null {
   const names = [...searchParams.keys()];

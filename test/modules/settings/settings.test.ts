@@ -87,6 +87,8 @@ describe("a setting", () => {
     ["system-from", "nobody", "must be a sender such as"],
     ["relay-url", "smtp://u:hunter2@mx.test?tls=none", "must not send a password without TLS"],
     ["relay-url", "smtp://user:***@mx.test", "must contain the secret"],
+    ["alert-webhook", "ftp://mx.test", "must be a URL of http or https"],
+    ["alert-webhook", "https://mx.test:22/", "must use port 80, 443"],
     ["transport", "relay", "--transport relay needs --relay-url"],
   ])("%s is refused as %s", async (name, value, message) => {
     const before = t.contents()["installation_settings"];
@@ -140,6 +142,9 @@ describe("a setting", () => {
       "send-rate",
       "relay-url",
       "relay-url",
+    ]);
+    expect(JSON.parse(entries[0]?.changes ?? "")).toEqual([
+      { field: "value", before: null, after: "20" },
     ]);
     expect(JSON.parse(entries[1]?.changes ?? "")).toEqual([
       { field: "value", before: "20", after: "30" },
@@ -240,6 +245,17 @@ describe("the relay", () => {
       expect.stringContaining("--transport relay needs --relay-url"),
     ]);
   });
+
+  test.each(["mx.test:25", "mx.test/x", "user@mx.test", "mx test", "mx.test\r\nRCPT", "[::1"])(
+    "is refused with the host %p",
+    async (host) => {
+      const answer = await save({ ...relayTo(25), host });
+      expect([answer.status, answer.at("error.errors.0")]).toMatchObject([
+        422,
+        { field: "relay.host", message: expect.stringContaining("such as smtp.example.com") },
+      ]);
+    },
+  );
 
   test("keeps its password for the same host and user only", async () => {
     const login = { user: "user", password: "hunter2" };
