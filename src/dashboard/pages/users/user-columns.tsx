@@ -31,7 +31,7 @@ export const USER_COLUMNS: readonly Column<InstallationUser>[] = [
         <Time at={lastSignInAt} isPlain />
       ),
   },
-  { key: "state", title: "State", width: "130px", render: (user) => <UserState user={user} /> },
+  { key: "state", title: "State", width: "156px", render: (user) => <UserState user={user} /> },
 ];
 
 /** The two lines of a row on phones. */
