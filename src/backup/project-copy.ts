@@ -33,6 +33,9 @@ export function copyProject(
   const offsets = Object.fromEntries(tables.map((table) => [table.name, offsetOf(sqlite, table)]));
   const seq = sourceSeq + (offsets["projects"] ?? 0);
   renameContents(sqlite, { sourceSeq, seq });
+  // The row gets its new name at once, because another project may have the old one.
+  sqlite.run("CREATE TEMP TABLE moved_project (name TEXT NOT NULL)");
+  sqlite.run("INSERT INTO temp.moved_project (name) VALUES (?)", [name]);
   const rows: Record<string, number> = {};
   for (const table of tables) {
     const values = table.columns.map((column) => valueOf(table, column, offsets));
@@ -40,10 +43,10 @@ export function copyProject(
       SELECT ${values.join(", ")} FROM ${SOURCE}.${table.name} WHERE ${table.where(SOURCE)}`;
     rows[table.name] = sqlite.query(insert).run(sourceSeq).changes;
   }
-  sqlite.run("UPDATE main.projects SET name = ? WHERE seq = ?", [name, seq]);
   copyUsage(sqlite, { sourceSeq, seq });
   moveReaders(sqlite, offsets["events"] ?? 0);
   sqlite.run("DROP TABLE temp.moved_contents");
+  sqlite.run("DROP TABLE temp.moved_project");
   return { seq, rows };
 }
 
@@ -82,6 +85,7 @@ function valueOf(
 ): string {
   const offset = offsets[column === "seq" ? name : (references[column] ?? "")] ?? 0;
   const place = `${name}.${column}`;
+  if (place === "projects.name") return "(SELECT name FROM temp.moved_project)";
   if (place === "attachment_contents.digest" || place === "message_attachments.content_digest") {
     return `(SELECT new FROM temp.moved_contents WHERE old = ${quoted(column)})`;
   }

@@ -325,6 +325,18 @@ describe("an import is refused", () => {
   });
 });
 
+test("an import gets another name where its own is taken", async () => {
+  const data = copyOf("renamed");
+  await run("project", "create", "acme", "--data", data);
+  expect((await importInto(data)).stderr).toContain("Choose another name with --name.");
+  const { code, stderr } = await importInto(data, "--name", "acme, moved");
+  expect([code, stderr]).toEqual([0, ""]);
+  const names = using(data, (sqlite) =>
+    sqlite.query<{ name: string }, []>("SELECT name FROM projects ORDER BY name").all(),
+  );
+  expect(names.map(({ name }) => name)).toEqual(["First", "Second", "acme", "acme, moved"]);
+});
+
 test("an export has no other project, and can be restored as an installation", async () => {
   const data = join(parent, "restored");
   await run("project", "create", "Other", "--data", from);
