@@ -35,7 +35,8 @@ export function openTarget(name: string, access: S3Access): BackupTarget {
   if (location !== null) return s3Target(s3Address(location), location, access);
   throw new BackupError(
     `"${name}" is not the address of a place in a bucket.`,
-    "It has the form s3://BUCKET/PREFIX.",
+    "It has the form s3://BUCKET/PREFIX. BUCKET has 3 to 63 small letters, digits, dots and hyphens; " +
+      "PREFIX has letters, digits and . _ - in parts of up to 100.",
   );
 }
 

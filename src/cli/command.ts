@@ -189,6 +189,8 @@ function checkPositionals(command: Command, given: readonly string[]): void {
   if (missing !== undefined) {
     throw new UsageError(`${command.name} needs ${missing.name}: ${missing.help}`);
   }
+  const empty = command.positionals[given.indexOf("")];
+  if (empty !== undefined) throw new UsageError(`${empty.name} must not be empty: ${empty.help}`);
   const extra = given[command.positionals.length];
   if (extra !== undefined && command.positionals.at(-1)?.isMany !== true) {
     const expected = command.positionals.map((positional) => positional.name).join(" ");

@@ -21,6 +21,7 @@ import { readInstallationValue, storeInstallationValue } from "../db/installatio
 import { migrate } from "../db/migrate.ts";
 import { openStoredDatabase } from "../db/open-stored.ts";
 import { systemClock } from "../lib/clock.ts";
+import { explainSystemError } from "../lib/system-errors.ts";
 import { requireReadableKeys } from "../modules/domains/keys.ts";
 import { checkSteps } from "./check/steps.ts";
 import {
@@ -252,9 +253,7 @@ async function recordFailure<T>(
     return await work();
   } catch (error) {
     if (error instanceof BackupRunsError) throw error;
-    const suggestion = error instanceof BackupError ? error.suggestion : null;
-    const message = error instanceof Error ? error.message : String(error);
-    const failure = { at: systemClock.now(), error: message, suggestion };
+    const failure = { at: systemClock.now(), ...failureText(error) };
     await withStore(input, ({ db, writer }) =>
       writer.write(() => recordBackupFailure(db, place, failure)),
     );
@@ -262,6 +261,12 @@ async function recordFailure<T>(
   } finally {
     await atEnd();
   }
+}
+
+function failureText(error: unknown): { error: string; suggestion: string | null } {
+  const explained = error instanceof BackupError ? error : explainSystemError(error);
+  if (explained !== null) return { error: explained.message, suggestion: explained.suggestion };
+  return { error: error instanceof Error ? error.message : String(error), suggestion: null };
 }
 
 function stateOf({ name, manifest }: StoredBackup) {
@@ -308,7 +313,13 @@ export function identityIn({ io }: Input, file: string): string {
     return parseIdentity(readFileSync(resolve(io.cwd, file), "utf8"));
   } catch (error) {
     if (error instanceof BackupError) throw error;
-    throw new BackupError(`The file of the recovery key ${file} cannot be read.`, null, error);
+    const why = explainSystemError(error);
+    const message = `The file of the recovery key ${file} cannot be read.`;
+    throw new BackupError(
+      why === null ? message : `${message} ${why.message}`,
+      why?.suggestion,
+      error,
+    );
   }
 }
 

@@ -13,6 +13,7 @@ import { DatabaseTooNewError } from "../db/migrate.ts";
 import { AppError } from "../lib/errors.ts";
 import { describeError } from "../lib/log.ts";
 import { nearestOf } from "../lib/nearest.ts";
+import { explainSystemError } from "../lib/system-errors.ts";
 import { UnreadableKeyError } from "../modules/domains/keys.ts";
 import { BackupError, BackupRunsError } from "../backup/refusal.ts";
 import { UpgradeError } from "../upgrade/refusal.ts";
@@ -259,6 +260,8 @@ function explain(
   if (error instanceof DatabaseTooNewError) {
     return { code: "DATA_FOLDER", message: error.message, suggestion: null, exit: EXIT_FAILED };
   }
+  const explained = explainSystemError(error);
+  if (explained !== null) return { code: "FAILED", ...explained, exit: EXIT_FAILED };
   return {
     code: "FAILED",
     message: describeError(error),

@@ -61,10 +61,25 @@ export function hasInstallation(folder: string): boolean {
 export function requireInstallation(folder: string): void {
   const path = resolve(folder);
   if (hasInstallation(path)) return;
+  requireVisible(path);
   throw new DataFolderError(
     `There is no installation in the data folder ${path}.`,
     "Name another data folder with --data, or create an installation there: mailstead serve",
   );
+}
+
+/** To a user without the permission, the files of an installation look as if they were missing. */
+function requireVisible(path: string): void {
+  try {
+    statSync(join(path, DATABASE));
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EACCES")) return;
+    throw new DataFolderError(
+      `This user may not look into the data folder ${path}.`,
+      "Run the command as its owner, such as: runuser -u mailstead -- mailstead …",
+      error,
+    );
+  }
 }
 
 /** Returns the database file of an installation. Changes nothing in the folder. */

@@ -163,3 +163,15 @@ test("openDatabase uses settings with which a commit survives a power cut", () =
   expect(settings).toEqual(["wal", 2, 1, 10_000, 2]);
   sqlite.close();
 });
+
+/** Only root can become another user. */
+test.skipIf(process.getuid?.() !== 0)("a folder of another user does not look empty", () => {
+  openDataFolder(path, null);
+  const nobody = 65_534;
+  process.seteuid?.(nobody);
+  try {
+    expect(() => requireInstallation(path)).toThrow("may not look into the data folder");
+  } finally {
+    process.seteuid?.(0);
+  }
+});
