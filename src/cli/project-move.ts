@@ -10,6 +10,7 @@ import { recordCommand } from "./audit.ts";
 import { findNamedBackup, S3_SETTINGS } from "./backup-places.ts";
 import { type Command, readSettings, UsageError } from "./command.ts";
 import { identityIn, KEY_FILE, requiredKeyFile } from "./encrypted-backup.ts";
+import { isProjectName, PROJECT_NAME_RULE } from "./project-name.ts";
 import {
   ensureDatabase,
   newInstallationText,
@@ -19,8 +20,6 @@ import {
   STORE_SETTINGS,
   withStore,
 } from "./store.ts";
-
-const LONGEST_NAME = 100;
 
 export const projectExport: Command = {
   name: "project export",
@@ -86,9 +85,7 @@ export const projectImport: Command = {
   settings: [...STORE_SETTINGS, ...S3_SETTINGS],
   run: async (input) => {
     const name = input.flags["name"]?.trim() ?? null;
-    if (name !== null && (name === "" || name.length > LONGEST_NAME)) {
-      throw new UsageError(`--name: expected 1 to ${LONGEST_NAME} characters`);
-    }
+    if (name !== null && !isProjectName(name)) throw new UsageError(`--name: ${PROJECT_NAME_RULE}`);
     const from = await findNamedBackup(input);
     const identity = identityIn(input, requiredKeyFile(input));
     const { data: path, secret } = readSettings(input, { names: STORE_SETTINGS });

@@ -19,9 +19,9 @@ import {
   usageOfProject,
 } from "../modules/projects.ts";
 import { type Command, type Input, UsageError } from "./command.ts";
+import { isProjectName, PROJECT_NAME_RULE } from "./project-name.ts";
 import { print, STORE_SETTINGS, withNewStore, withStore } from "./store.ts";
 
-const LONGEST_NAME = 100;
 const PROJECT_ARGUMENT = {
   name: "ID|NAME",
   isOptional: true,
@@ -36,9 +36,7 @@ export const projectCreate: Command = {
   settings: STORE_SETTINGS,
   run: async (input) => {
     const name = (input.positionals[0] ?? "").trim();
-    if (name === "" || name.length > LONGEST_NAME) {
-      throw new UsageError(`NAME: expected 1 to ${LONGEST_NAME} characters`);
-    }
+    if (!isProjectName(name)) throw new UsageError(`NAME: ${PROJECT_NAME_RULE}`);
     return withNewStore(input, async (store) => {
       const { writer } = store;
       const { project, secretKey, publicKey } = await writer.write(() => {

@@ -50,11 +50,19 @@ import { type Machine, createMachine } from "./setup/machine.ts";
 import {
   openNetwork,
   reportFirewall,
+  requireDistinctPorts,
   requireFreePorts,
   type SetupNetwork,
   wantedPorts,
 } from "./setup/network.ts";
-import { environmentText, outsideFolder, readPlannedConfig, wantedFiles } from "./setup/plan.ts";
+import {
+  environmentText,
+  outsideFolder,
+  readPlannedConfig,
+  requireBackupFolder,
+  wantedFiles,
+} from "./setup/plan.ts";
+import { lockMachine } from "./setup/lock.ts";
 import { relayTestMail, tryRelaySession } from "./setup/relay-trial.ts";
 import {
   ensureServiceUser,
@@ -131,6 +139,7 @@ export async function runSetup(input: Input, machine: Machine): Promise<number> 
   const { io, flags, isJson } = input;
   const isDryRun = flags["dry-run"] !== undefined;
   requireServer(machine, isDryRun);
+  const unlock = isDryRun ? () => {} : lockMachine(machine);
   const isTerminal = io.stdin.isTerminal && io.stdout.isTerminal;
   const isInteractive = isTerminal && !isJson && flags["yes"] === undefined;
   const prompter = createPrompter(io, { isInteractive });
@@ -146,7 +155,7 @@ export async function runSetup(input: Input, machine: Machine): Promise<number> 
   };
   const network = openNetwork(context);
   try {
-    const result = await runSteps(context, network);
+    const result = await runSteps(context, network, unlock);
     if (isJson) io.stdout.line(JSON.stringify(result));
     return 0;
   } catch (error) {
@@ -154,6 +163,7 @@ export async function runSetup(input: Input, machine: Machine): Promise<number> 
     io.stderr.line(`\nThe setup was ended. ${context.next}`);
     return EXIT_STOPPED;
   } finally {
+    unlock();
     network.close();
     await prompter.close();
   }
@@ -169,7 +179,8 @@ function requireServer({ isRoot, executable }: Machine, isDryRun: boolean): void
   );
 }
 
-async function runSteps(context: SetupContext, network: SetupNetwork) {
+/** `unlock` lets another setup begin: it is called when the server runs. */
+async function runSteps(context: SetupContext, network: SetupNetwork, unlock: () => void) {
   const { input } = context;
   const known = await readKnown(context);
   const answers = await interview(context, known, network);
@@ -184,6 +195,7 @@ async function runSteps(context: SetupContext, network: SetupNetwork) {
   const { environment } = planned;
   const { relayUrl } = answers;
   await startService(context, { config, environment, relayUrl, isChanged: planned.isChanged });
+  unlock();
   return {
     files,
     ...(await fillInstallation(context, { answers, known, config, network })),
@@ -221,7 +233,9 @@ async function plan(context: SetupContext, answers: Answers): Promise<Planned> {
   if (recipient !== undefined) parseRecipient(recipient);
   const { tlsCert: cert, tlsKey: key } = config;
   if (cert !== null && key !== null) createCertificateFiles({ cert, key }, silentLog).load();
+  await requireBackupFolder(machine, config);
   const wanted = wantedPorts(config, machine.hasIpv6);
+  requireDistinctPorts(wanted);
   await requireFreePorts(context, wanted);
   await reportFirewall(context, wanted);
   const changes = findChanges(machine, wantedFiles(context, { environment, relayUrl, config }));

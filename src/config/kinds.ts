@@ -198,8 +198,13 @@ export function isBooleanWord(text: string): boolean {
 
 function parsePublicUrl(text: string): Parsed<string> {
   const url = parseUrl(text);
+  // A parser of URLs leaves out line ends, so that what follows one would become a part of the name.
   const isBase =
-    url !== null && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "";
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    url.search === "" &&
+    url.hash === "" &&
+    !/\p{Cc}/u.test(text);
   return isBase
     ? { value: trimEndOf(url.href, "/") }
     : { accepted: `an http or https URL without query, got "${text}"` };

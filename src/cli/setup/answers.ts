@@ -12,6 +12,7 @@ import { requireGoodPassword } from "../../modules/accounts/passwords.ts";
 import { domainOf, parseAddress } from "../../protocols/mime/address.ts";
 import { parseMailbox } from "../../protocols/mime/mailbox.ts";
 import { UsageError } from "../command.ts";
+import { isProjectName, PROJECT_NAME_RULE } from "../project-name.ts";
 import type { SetupContext } from "./context.ts";
 
 type Checked = { ok: true; value: string } | { ok: false; reason: string };
@@ -94,13 +95,9 @@ export async function checkDomainName(text: string): Promise<Checked> {
   return parsed.ok ? { ok: true, value: parsed.domain } : parsed;
 }
 
-const LONGEST_PROJECT_NAME = 100;
-
 export function checkProjectName(text: string): Checked {
   const name = text.trim();
-  return name !== "" && name.length <= LONGEST_PROJECT_NAME
-    ? { ok: true, value: name }
-    : { ok: false, reason: `expected 1 to ${LONGEST_PROJECT_NAME} characters` };
+  return isProjectName(name) ? { ok: true, value: name } : { ok: false, reason: PROJECT_NAME_RULE };
 }
 
 /** The default sender, whose domain must be the one that is verified. */

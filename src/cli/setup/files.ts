@@ -12,6 +12,7 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -164,6 +165,18 @@ export function makeFolder(path: string): void {
   makeFolder(dirname(path));
   mkdirSync(path);
   chmodSync(path, 0o755);
+}
+
+/** The only entry of a new disk. */
+const LOST_AND_FOUND = "lost+found";
+
+/** True for a folder that is missing, empty, or the service's already. */
+export function mayTakeFolder(folder: string, service: ServiceUser | null): boolean {
+  const stats = statSync(folder, { throwIfNoEntry: false });
+  if (stats === undefined) return true;
+  if (!stats.isDirectory()) return false;
+  if (stats.uid === service?.uid) return true;
+  return readdirSync(folder).every((name) => name === LOST_AND_FOUND);
 }
 
 /** A folder of the service, which only it can read. An existing one keeps its content. */

@@ -393,6 +393,12 @@ async function askBackups(setup: SetupContext): Promise<Record<string, string | 
 
 /** Homes are invisible for the service, and other characters would need quotes in its unit. */
 function checkBackupFolder(text: string) {
+  if (text !== "none" && !/^(?:\/|s3:\/\/)/.test(text)) {
+    return {
+      ok: false,
+      reason: `expected a path that begins with /, s3://BUCKET/PREFIX or none, got "${text}"`,
+    } as const;
+  }
   if (!text.startsWith("/")) return checkOptional("backupTo")(text);
   if (/^\/(?:home|root|run\/user|tmp|var\/tmp)(?:\/|$)/.test(text)) {
     return {

@@ -116,12 +116,12 @@ export function findConflict(
   listeners: readonly Listener[],
 ): Listener | null {
   const taken = listeners.filter(({ port }) => port === wanted.port);
-  const isEverywhere = WILDCARDS.includes(wanted.host);
-  return (
-    taken.find(
-      ({ address }) => isEverywhere || WILDCARDS.includes(address) || address === wanted.host,
-    ) ?? null
-  );
+  return taken.find(({ address }) => overlap(address, wanted.host)) ?? null;
+}
+
+/** True if one port cannot be listened on at both addresses. */
+export function overlap(a: string, b: string): boolean {
+  return a === b || WILDCARDS.includes(a) || WILDCARDS.includes(b);
 }
 
 /** True for a server of ours, which a restart asks to give its ports back. */

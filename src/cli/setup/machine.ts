@@ -4,7 +4,7 @@
  */
 
 import { spawn } from "node:child_process";
-import { chownSync, existsSync, openSync, readlinkSync } from "node:fs";
+import { chownSync, constants, existsSync, openSync, readlinkSync } from "node:fs";
 import { networkInterfaces, userInfo } from "node:os";
 import type { Io } from "../io.ts";
 import { DATA_FOLDER, SERVICE_USER, serviceExecutable } from "./unit.ts";
@@ -116,7 +116,9 @@ export function createMachine({ env }: Pick<Io, "env">): Machine {
     },
 
     async startServer(variables) {
-      const log = openSync(LOG_FILE, "a", 0o600);
+      // The folder is the service's: root must not follow a link in it.
+      const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
+      const log = openSync(LOG_FILE, O_APPEND | O_CREAT | O_NOFOLLOW | O_WRONLY, 0o600);
       const child = spawn(serviceExecutable(machine), ["serve"], {
         ...(await requireServiceUser()),
         env: { ...ownEnv, HOME: DATA_FOLDER, MAILSTEAD_DATA: DATA_FOLDER, ...variables },

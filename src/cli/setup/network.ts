@@ -10,7 +10,13 @@ import { readSettings, UsageError } from "../command.ts";
 import { realWorld } from "../doctor/world.ts";
 import type { SetupContext } from "./context.ts";
 import { findClosedPorts } from "./firewall.ts";
-import { findConflict, howToStop, isOwnListener, nameOfListener } from "./listening-ports.ts";
+import {
+  findConflict,
+  howToStop,
+  isOwnListener,
+  nameOfListener,
+  overlap,
+} from "./listening-ports.ts";
 
 export type SetupNetwork = {
   dns: Dns;
@@ -83,6 +89,19 @@ function findTaken({ machine }: SetupContext, wanted: readonly WantedPort[]): st
     const instead = INSTEAD[each.flag] ?? `another --${each.flag}`;
     return `--${each.flag}: port ${each.port} is taken by ${nameOfListener(conflict)}; ${howToStop(conflict)}, or use ${instead}`;
   });
+}
+
+/** Throws if two listeners of the server would have the same port. */
+export function requireDistinctPorts(wanted: readonly WantedPort[]): void {
+  for (const [i, { flag, host, port }] of wanted.entries()) {
+    const other = wanted
+      .slice(0, i)
+      .find((each) => each.port === port && port !== 0 && overlap(each.host, host));
+    if (other === undefined) continue;
+    throw new UsageError(
+      `--${flag}: port ${port} is that of --${other.flag} already; choose another one for one of the two`,
+    );
+  }
 }
 
 /** Throws if a port is taken. In a terminal, the user may free it and go on. */

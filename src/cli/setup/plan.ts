@@ -7,7 +7,8 @@ import { type Config, SETTINGS } from "../../config/settings.ts";
 import { UsageError } from "../command.ts";
 import { ENVIRONMENT_FILE, RELAY_FILE, type SetupContext } from "./context.ts";
 import { changeEnvironment, isEnvironmentValue, readEnvironment } from "./environment-file.ts";
-import type { WantedFile } from "./files.ts";
+import { mayTakeFolder, type WantedFile } from "./files.ts";
+import type { Machine } from "./machine.ts";
 import { DATA_FOLDER, DROP_IN_FILE, packagedUnit, UNIT_FILE, UNIT_TEXT } from "./unit.ts";
 
 /** The text of each setting by its flag; null removes it from the environment file. */
@@ -100,4 +101,15 @@ function dropInText({ backupTo }: Config): string | null {
 export function outsideFolder(backupTo: string | null): string | null {
   const isFolder = backupTo?.startsWith("/") === true;
   return !isFolder || backupTo.startsWith(`${DATA_FOLDER}/`) ? null : backupTo;
+}
+
+/** Setup gives the folder of the backups to the service, which must not happen to a folder of others. */
+export async function requireBackupFolder(machine: Machine, { backupTo }: Config): Promise<void> {
+  const folder = outsideFolder(backupTo);
+  if (folder === null) return;
+  const service = await machine.findServiceUser();
+  if (mayTakeFolder(machine.path(folder), service)) return;
+  throw new UsageError(
+    `--backup-to: ${folder} has files, and does not belong to the user mailstead; name a new folder in it, such as ${folder}/mailstead`,
+  );
 }

@@ -19,6 +19,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArguments } from "../../../src/cli/command.ts";
 import { runSetup, setup } from "../../../src/cli/setup.ts";
+import { tryLockFolder } from "../../../src/db/folder-lock.ts";
 import type { Listener } from "../../../src/cli/setup/listening-ports.ts";
 import type { Machine } from "../../../src/cli/setup/machine.ts";
 import { mailstead, startMailstead, stopServers, testStreams } from "../../support/command-line.ts";
@@ -232,7 +233,20 @@ describe("an answer that is wrong or missing is an error with its flag, and chan
       "--backup-to: /home/ada/backups is hidden from the service",
     ],
     [{ "backup-to": "/var/my backups" }, "--backup-to: expected a path of letters, digits"],
+    [
+      { "backup-to": "backups" },
+      '--backup-to: expected a path that begins with /, s3://BUCKET/PREFIX or none, got "backups"',
+    ],
     [{ "backup-recipient": "age1x" }, "age1x"],
+    [{ project: "Shop\nnews" }, "--project: expected 1 to 100 characters, without line ends"],
+    [
+      { url: "https://mail.shop.example\nMAILSTEAD_TRANSPORT=capture" },
+      "--url: expected an http or https URL without query",
+    ],
+    [
+      { inbound: "0.0.0.0:2525", metrics: "127.0.0.1:2525" },
+      "--metrics: port 2525 is that of --inbound already",
+    ],
   ];
   test.each(cases)("%p", async (changes, message) => {
     const refused = await runOn(machineOf(), flags(changes)).catch((error: unknown) => error);
@@ -256,6 +270,31 @@ describe("an answer that is wrong or missing is an error with its flag, and chan
       "--inbound: port 25 is taken by exim4 (process 812); systemctl disable --now exim4.service, or use --inbound none",
     );
     await refused.catch(() => {});
+    expect(readdirSync(root)).toEqual(["root"]);
+  });
+
+  test("so is a folder of the backups that has files of others", async () => {
+    const folder = join(root, "etc");
+    mkdirSync(folder);
+    writeFileSync(join(folder, "passwd"), "");
+    const owners: string[] = [];
+    const machine = machineOf({ chown: (file) => void owners.push(file) });
+    const refused = await runOn(machine, flags({ "backup-to": "/etc" })).catch(
+      (error: unknown) => error,
+    );
+    expect(refused instanceof Error ? refused.message : "").toContain(
+      "--backup-to: /etc has files, and does not belong to the user mailstead; name a new folder in it, such as /etc/mailstead",
+    );
+    expect([owners, readdirSync(folder)]).toEqual([[], ["passwd"]]);
+  });
+
+  test("so is a second setup while one changes the machine", async () => {
+    const unlock = tryLockFolder(root);
+    const refused = await runOn(machineOf(), flags()).catch((error: unknown) => error);
+    unlock?.();
+    expect(refused instanceof Error ? refused.message : "").toContain(
+      "Another mailstead setup changes this machine.",
+    );
     expect(readdirSync(root)).toEqual(["root"]);
   });
 
