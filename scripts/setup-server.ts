@@ -1,12 +1,13 @@
 /**
  * Sets up a server with `mailstead setup` in a copy of an empty Debian, up to a delivered mail.
  *
- * `bun scripts/setup-server.ts [--root FOLDER] [--only NAME]`
+ * `bun scripts/setup-server.ts [--root FOLDER] [--only NAME] [--package FILE]`
  *
  * FOLDER has the files of an empty Debian; without it, debootstrap makes one, which needs a mirror. The
  * script runs as root on Linux, in namespaces of its own for processes, mounts and the network, which
- * has a name server and the server of a recipient on loopback. First it builds the executable. Setup
- * starts the server without systemd there, except in the last step.
+ * has a name server and the server of a recipient on loopback. First it builds the executable; with a
+ * Debian package, this is installed instead in all steps but the last one. Setup starts the server without
+ * systemd there, except in the last step.
  *
  * - first: one command, whose DNS records are published when it shows them, until the mail arrives
  * - again: the same command and one without flags change nothing and send nothing
@@ -49,6 +50,7 @@ const { values } = parseArgs({
   options: {
     root: { type: "string" },
     only: { type: "string" },
+    package: { type: "string" },
     inside: { type: "string" },
   },
 });
@@ -73,6 +75,8 @@ async function outside(): Promise<number> {
     const pristine =
       values.root === undefined ? makeRoot(join(folder, "debian")) : resolve(values.root);
     if (!existsSync(join(pristine, "etc/debian_version"))) fail(`${pristine} is no Debian`);
+    const deb = values.package === undefined ? null : resolve(values.package);
+    if (deb !== null && !existsSync(deb)) fail(`there is no package ${deb}`);
     const build = Bun.spawnSync([process.execPath, "scripts/build.ts", "--quick"], { cwd: ROOT });
     if (!build.success) fail(`the build failed: ${build.stderr.toString()}`);
     const only = values.only === undefined ? [] : ["--only", values.only];
@@ -84,6 +88,7 @@ async function outside(): Promise<number> {
       "--root",
       pristine,
       ...only,
+      ...(deb === null ? [] : ["--package", deb]),
     ];
     const namespaces = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child"];
     const child = Bun.spawn([...namespaces, ...script], {
@@ -104,15 +109,24 @@ function makeRoot(path: string): string {
 
 type World = { folder: string; pristine: string; dns: TestDns; sink: Sink; machines: number };
 
-/** An empty Debian with the executable in the folder of root, as after a download. */
+/** An empty Debian with the package, or with the executable in the folder of root, as after a download. */
 function newMachine(world: World): string {
   const machine = join(world.folder, `machine-${++world.machines}`);
   run("cp", "-a", world.pristine, machine);
-  run("cp", EXECUTABLE, join(machine, "root/mailstead"));
   run("mount", "-t", "proc", "proc", join(machine, "proc"));
+  if (values.package === undefined) run("cp", EXECUTABLE, join(machine, "root/mailstead"));
+  else install(machine, values.package);
   world.dns.records = { ...RECIPIENTS };
   world.sink.messages.length = 0;
   return machine;
+}
+
+function install(machine: string, deb: string): void {
+  const startedAt = performance.now();
+  run("cp", deb, join(machine, "root/mailstead.deb"));
+  run("chroot", machine, "dpkg", "--install", "/root/mailstead.deb");
+  const seconds = (performance.now() - startedAt) / 1000;
+  console.log(`$ dpkg --install mailstead.deb\n  = after ${seconds.toFixed(1)} s`);
 }
 
 function run(...words: string[]): void {
@@ -138,7 +152,7 @@ const flagsOf = ({ dns, sink }: World): string[] =>
 const chrooted = (machine: string, words: readonly string[]): string[] => [
   "chroot",
   machine,
-  "/root/mailstead",
+  values.package === undefined ? "/root/mailstead" : "/usr/bin/mailstead",
   ...words,
 ];
 
