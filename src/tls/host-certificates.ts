@@ -5,6 +5,7 @@
  * here, also after it was removed.
  */
 
+import { and, eq, isNotNull, isNull, or } from "drizzle-orm";
 import { createSecureContext, type SecureContext } from "node:tls";
 import type { App } from "../core/app.ts";
 import { hostedNames } from "../core/hosted-names.ts";
@@ -19,6 +20,11 @@ type Order = ReturnType<typeof createAcme>;
 
 /** Hosts that get a certificate; the others wait. */
 const MAX_CERTIFICATES = 100;
+const FULL = `this server has ${MAX_CERTIFICATES} certificates of tracking hosts, which is the most`;
+
+/** The last check has reached the host. One whose look-up has failed has a problem, and no misses. */
+const leadsHere = ({ checkedAt, misses, problem }: HostRow): boolean =>
+  checkedAt !== null && misses === 0 && problem === null;
 
 export const hostCertificates = perApp(createHostCertificates);
 
@@ -29,8 +35,24 @@ function createHostCertificates(app: App) {
   const contexts = new Map<string, SecureContext>();
   let isStopped = false;
 
-  const readHosts = (): HostRow[] =>
-    db.select().from(trackingHosts).orderBy(trackingHosts.seq).limit(MAX_CERTIFICATES).all();
+  /** Those that lead here, and those that did when a certificate was ordered. Others take no place. */
+  function readHosts(): HostRow[] {
+    const { certificate, checkedAt, misses, problem, seq } = trackingHosts;
+    const isReached = and(isNotNull(checkedAt), eq(misses, 0), isNull(problem));
+    return db
+      .select()
+      .from(trackingHosts)
+      .where(or(isNotNull(certificate), isReached))
+      .orderBy(seq)
+      .limit(MAX_CERTIFICATES)
+      .all();
+  }
+
+  function failureOf(host: string): string | null {
+    const order = orders.get(host);
+    if (order === undefined) return orders.size < MAX_CERTIFICATES ? null : FULL;
+    return order.failure()?.message ?? null;
+  }
 
   function orderOf({ seq, host, certificate }: HostRow): Order {
     const known = orders.get(host);
@@ -75,7 +97,7 @@ function createHostCertificates(app: App) {
       if (config.tls !== "acme") return;
       const names = hostedNames(app);
       names.hasCertificate = (host) => contexts.has(host);
-      names.failureOf = (host) => orders.get(host)?.failure()?.message ?? null;
+      names.failureOf = failureOf;
       for (const row of readHosts()) orderOf(row);
     },
 
@@ -86,7 +108,7 @@ function createHostCertificates(app: App) {
       forget(rows);
       for (const row of rows) {
         if (isStopped) return;
-        if (row.checkedAt !== null && row.misses === 0) await orderOf(row).check();
+        if (leadsHere(row)) await orderOf(row).check();
       }
     },
 

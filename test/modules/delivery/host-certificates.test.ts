@@ -119,6 +119,38 @@ test("a host for which the CA gives none holds up no other, and says why", async
   expect(at("data.items.0.problem")).toMatch(/^the CA gave no certificate .*has no address/);
 });
 
+test("a host that no check has reached gets none, also if its look-up has failed", async () => {
+  await reached("lost.acme.test");
+  t.db.sqlite.run("UPDATE tracking_hosts SET problem = 'it could not be looked up in the DNS'");
+  await hostCertificates(t.app.app).check();
+  expect(t.db.sqlite.query("SELECT certificate FROM tracking_hosts").get()).toEqual({
+    certificate: null,
+  });
+});
+
+test("hosts that do not lead here take no place, and one for which there is none says so", async () => {
+  const addMany = (prefix: string, checkedAt: number | null) =>
+    t.db.sqlite.run(
+      `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+       INSERT INTO tracking_hosts (id, project_seq, host, status, misses, checked_at, next_check_at, created_at)
+       SELECT ?1 || i, (SELECT max(seq) FROM projects), ?1 || i || '.test', 'ACTIVE', 0, ?2, 1, 1 FROM n`,
+      [prefix, checkedAt],
+    );
+  await t.makeProject("other");
+  const problem = async () => {
+    hostCertificates(t.app.app).load();
+    return (await t.call("GET", "/tracking-hosts")).at("data.items.0.problem");
+  };
+  addMany("unchecked", null);
+  await reached("links.acme.test");
+  expect(await problem()).toMatch(/certificate is being ordered$/);
+  t.db.sqlite.run("DELETE FROM tracking_hosts");
+  await hostCertificates(t.app.app).check();
+  addMany("active", 1);
+  await reached("links.acme.test");
+  expect(await problem()).toMatch(/has 100 certificates of tracking hosts, which is the most$/);
+});
+
 test("without TLS, a host is redirected to itself, and a check is answered", async () => {
   await reached("links.acme.test");
   const ask = (host: string, path: string) =>
