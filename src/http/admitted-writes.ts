@@ -119,6 +119,8 @@ export function createAdmittedWrites(deps: {
       /** The same as `store` without the storage quota. */
       storeWithoutQuota: <T>(change: Change<Sync<T>>): Promise<T> =>
         writer.write<T>(() => run(change, false)),
+      /** Adds the audit entry of a request that has done something, but changes no row. */
+      recordOnly: (): Promise<void> => writer.write<void>(() => run(() => {}, false)),
     };
   };
 }

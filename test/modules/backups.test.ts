@@ -81,6 +81,7 @@ test("needs a recovery key, runs once at a time, and leaves no part after a kill
   await again;
   expect((await owner.post("/system/backups")).status).toBe(204);
   expect(runner.running()).not.toBeNull();
+  expect((await owner.get("/app/api/audit?action=startBackup")).at("data.total")).toBe(1);
   expectError(await owner.post("/system/backups"), { status: 409, code: "CONFLICT" });
   expect((await t.call("POST", "/system/backups", {})).status).toBe(403);
   await runner.running()?.ended;

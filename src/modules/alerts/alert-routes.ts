@@ -53,10 +53,15 @@ export function alertRoutes(app: App) {
       response: withErrors({ 200: Envelope(Alerts) }),
       detail: DETAILS.getAlerts,
     })
-    .post("/system/alerts/test", async () => envelope(await testOnce(app)), {
-      response: withErrors({ 200: Envelope(AlertTests) }),
-      detail: DETAILS.testAlerts,
-    });
+    .post(
+      "/system/alerts/test",
+      async ({ recordOnly }) => {
+        const tests = await testOnce(app);
+        await recordOnly();
+        return envelope(tests);
+      },
+      { response: withErrors({ 200: Envelope(AlertTests) }), detail: DETAILS.testAlerts },
+    );
 }
 
 async function testOnce(app: App): Promise<AlertTests> {

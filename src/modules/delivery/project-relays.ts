@@ -102,7 +102,8 @@ const relayOperations = operations("Delivery", { parameters: { id: "Id of the re
       "35 seconds.",
     body: limited(ProjectRelayInput, BODY_LIMITS.settings),
     answer: Envelope(ProjectRelayTest),
-    run: (app, { body }) => runTest(app, relayOf(valuesOf(app, body, null))),
+    run: (app, { body }, storeWithoutQuota) =>
+      runRecordedTest(app, relayOf(valuesOf(app, body, null)), storeWithoutQuota),
   }),
   read("POST /relays/:id/test", {
     id: "testRelay",
@@ -110,12 +111,12 @@ const relayOperations = operations("Delivery", { parameters: { id: "Id of the re
     summary: "Try the relay of the project",
     description: "The same with the stored relay and its password.",
     answer: Envelope(ProjectRelayTest),
-    run(app, { project, params }) {
+    run(app, { project, params }, storeWithoutQuota) {
       const { projectSeq } = getRelay(app, project.seq, params.id);
       const relay = findProjectRelay(app, projectSeq);
       if (relay === null) throw notFound("RELAY");
       if (relay === "unreadable") throw unreadable();
-      return runTest(app, relay);
+      return runRecordedTest(app, relay, storeWithoutQuota);
     },
   }),
   write("DELETE /relays/:id", {
@@ -320,6 +321,17 @@ export const relayChanged = perApp((app: App) => {
 });
 
 const tests = perApp(() => ({ underWay: 0 }));
+
+/** With an entry in the audit log, because this server has connected to a host that somebody chose. */
+async function runRecordedTest(
+  app: App,
+  relay: Relay,
+  storeWithoutQuota: App["writer"]["write"],
+): Promise<ProjectRelayTest> {
+  const tested = await runTest(app, relay);
+  await storeWithoutQuota(() => {});
+  return tested;
+}
 
 async function runTest(app: App, relay: Relay): Promise<ProjectRelayTest> {
   const count = tests(app);

@@ -97,8 +97,9 @@ export function systemModule(
     })
     .post(
       "/system/backups",
-      () => {
+      async ({ recordOnly }) => {
         void backupRunner(app).begin();
+        await recordOnly();
         return status(204, undefined);
       },
       { response: withErrors({ 204: NoContent }), detail: DETAILS.startBackup },

@@ -56,6 +56,7 @@ test("shows open and cleared alerts, the targets without their secrets, and test
     { kind: "NTFY", isDelivered: true },
     { kind: "SLACK", isDelivered: false, reply: "410 gone" },
   ]);
+  expect((await owner.get("/app/api/audit?action=testAlerts")).at("data.total")).toBe(1);
   expect(servers.web.requests).toHaveLength(3);
   expect(Buffer.from(servers.sink.messages[0]?.data ?? "").toString()).toContain("Test: Alerts");
   expect((await a.t.call("GET", "/system/alerts")).status).toBe(403);

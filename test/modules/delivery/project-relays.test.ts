@@ -195,6 +195,9 @@ describe("the API", () => {
     const id = await t.create("/relays", { ...relayAt(works), ...login }, "data.id");
     const tested = await t.call("POST", `/relays/${id}/test`);
     expect(tested.at("data")).toMatchObject({ isWorking: true, isAuthenticated: true, fix: null });
+    const actions = t.db.sqlite.query("SELECT action FROM audit ORDER BY seq").values().flat();
+    expect(actions).toEqual(["tryRelay", "createRelay", "testRelay"]);
+    expect(JSON.stringify(t.contents())).not.toContain("correct horse");
   });
 });
 
