@@ -5,7 +5,15 @@
  * is held, because its mail may have left after the backup was made.
  */
 
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  lchownSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { join } from "node:path";
 import { lockDataFolder, RESTORE_FOLDER } from "../db/folder.ts";
 import { missingMigrations } from "../db/migrate.ts";
@@ -56,7 +64,10 @@ export async function restoreBackup(options: {
     rmSync(part, { recursive: true, force: true });
     mkdirSync(part, { mode: 0o700 });
     const { contents, pendingMigrations } = await extractHeld(options, part);
+    const owner = statSync(data);
+    giveTo(owner, [join(part, "secret"), join(part, "mailstead.db")]);
     const movedTo = moveAside(data, isInterrupted, now());
+    if (movedTo !== null) giveTo(owner, [movedTo]);
     renameSync(join(part, "secret"), join(data, "secret"));
     renameSync(join(part, "mailstead.db"), join(data, "mailstead.db"));
     syncPath(data);
@@ -65,6 +76,14 @@ export async function restoreBackup(options: {
   } finally {
     unlock();
   }
+}
+
+const ROOT = 0;
+
+/** The server runs as the owner of the folder, and could not read files that root leaves in it. */
+function giveTo({ uid, gid }: { uid: number; gid: number }, paths: readonly string[]): void {
+  if (process.geteuid?.() !== ROOT) return;
+  for (const path of paths) lchownSync(path, uid, gid);
 }
 
 function requireEmpty(data: string): void {

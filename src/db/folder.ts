@@ -108,16 +108,19 @@ export function openDataFolder(folder: string, given: string | null): DataFolder
     if (error instanceof DataFolderError) throw error;
     const why = error instanceof Error ? error.message : String(error);
     const message = `The data folder ${path} cannot be used: ${why}`;
-    throw new DataFolderError(message, accessFix(error), error);
+    throw new DataFolderError(message, accessFix(error, path), error);
   }
 }
 
 /** The fix for a folder of another user, such as a volume that root created; null for other errors. */
-function accessFix(error: unknown): string | null {
+function accessFix(error: unknown, folder: string): string | null {
   const isDenied = error instanceof Error && "code" in error && error.code === "EACCES";
   const user = process.getuid?.();
   if (!isDenied || user === undefined) return null;
-  return `Let user ${user}, as which this process runs, write there, or run it as the folder's owner.`;
+  return (
+    `This process runs as user ${user}, who must own the folder and its files. As root: chown -R ${user} ${folder}, ` +
+    "or run this process as their owner."
+  );
 }
 
 /**

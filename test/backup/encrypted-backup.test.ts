@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
+  chownSync,
   copyFileSync,
   cpSync,
   existsSync,
@@ -11,6 +12,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -206,6 +208,20 @@ describe("a restore", () => {
     const unlock = lockDataFolder(target);
     expect((await restore("--replace")).stderr).toContain("Another mailstead serves");
     unlock();
+  });
+
+  test.skipIf(process.getuid?.() !== 0)("by root gives the files to the owner", async () => {
+    const target = join(parent, "of-service");
+    const service = 65_534;
+    mkdirSync(target);
+    chownSync(target, service, service);
+    const restore = () =>
+      run("restore", made, "--key-file", keyFile, "--data", target, "--replace");
+    await restore();
+    const { json } = await restore();
+    const paths = ["mailstead.db", "secret"].map((name) => join(target, name));
+    const owners = [...paths, stringAt(json, "movedTo")].map((path) => statSync(path).uid);
+    expect(owners).toEqual([service, service, service]);
   });
 
   test("from a place with several backups says which is the newest", async () => {
