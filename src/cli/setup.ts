@@ -30,6 +30,7 @@ import {
   findChanges,
   installExecutable,
   isInstalled,
+  giveDataFiles,
   makeServiceFolder,
   writeChange,
 } from "./setup/files.ts";
@@ -335,6 +336,7 @@ async function apply(context: SetupContext, planned: Planned): Promise<void> {
   await requireReadable(context, config);
   context.next = "Run mailstead setup again: it goes on where it ended.";
   makeServiceFolder(machine, DATA_FOLDER, service);
+  giveDataFiles(machine, DATA_FOLDER, service);
   const backups = outsideFolder(config.backupTo);
   if (backups !== null) makeServiceFolder(machine, backups, service);
   if (!planned.isChanged) return;

@@ -10,16 +10,18 @@ import {
   existsSync,
   fchmodSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { digestFile, syncPath } from "../../backup/files.ts";
 import { isoTime } from "../../lib/clock.ts";
 import { ENVIRONMENT_FILE } from "./context.ts";
@@ -183,6 +185,27 @@ export function mayTakeFolder(folder: string, service: ServiceUser | null): bool
 export function makeServiceFolder(machine: Machine, path: string, service: ServiceUser): void {
   const folder = machine.path(path);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  machine.chown(folder, service);
+  // The folder itself may be on another disk, behind a link.
+  machine.chown(realpathSync(folder), service);
   chmodSync(folder, 0o700);
+}
+
+/** Files that commands of root may have made in the data folder before there was a service. */
+const DATA_FILES = [
+  "mailstead.db",
+  "mailstead.db-wal",
+  "mailstead.db-shm",
+  "secret",
+  "lock",
+  "lock-journal",
+];
+
+/** Gives them to the service. A link, or a file with a second name elsewhere, stays as it is. */
+export function giveDataFiles(machine: Machine, folder: string, service: ServiceUser): void {
+  for (const name of DATA_FILES) {
+    const path = join(machine.path(folder), name);
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (stats?.isFile() !== true || stats.nlink !== 1 || stats.uid === service.uid) continue;
+    machine.chown(path, service);
+  }
 }

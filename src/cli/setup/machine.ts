@@ -4,7 +4,7 @@
  */
 
 import { spawn } from "node:child_process";
-import { chownSync, constants, existsSync, openSync, readlinkSync } from "node:fs";
+import { constants, existsSync, lchownSync, openSync, readlinkSync } from "node:fs";
 import { networkInterfaces, userInfo } from "node:os";
 import type { Io } from "../io.ts";
 import { DATA_FOLDER, SERVICE_USER, serviceExecutable } from "./unit.ts";
@@ -19,7 +19,7 @@ export type Machine = {
   /** Where a file of the system is; a test has them in a folder of its own. */
   path: (path: string) => string;
   isRoot: boolean;
-  /** Gives a file to a user and a group. */
+  /** Gives a file to a user and a group, and follows no link. */
   chown: (file: string, owner: ServiceUser) => void;
   /** The executable that runs; null if the program runs from its sources. */
   executable: string | null;
@@ -85,7 +85,7 @@ export function createMachine({ env }: Pick<Io, "env">): Machine {
   return {
     ...machine,
     isRoot: userInfo().uid === 0,
-    chown: (file, { uid, gid }) => chownSync(file, uid, gid),
+    chown: (file, { uid, gid }) => lchownSync(file, uid, gid),
     executable: isExecutable ? readlinkSync("/proc/self/exe") : null,
     hasSystemd: existsSync("/run/systemd/system"),
     hasIpv6: Object.values(networkInterfaces()).some((addresses = []) =>

@@ -13,6 +13,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,6 +21,7 @@ import { join } from "node:path";
 import { parseArguments } from "../../../src/cli/command.ts";
 import { runSetup, setup } from "../../../src/cli/setup.ts";
 import { tryLockFolder } from "../../../src/db/folder-lock.ts";
+import { giveDataFiles } from "../../../src/cli/setup/files.ts";
 import type { Listener } from "../../../src/cli/setup/listening-ports.ts";
 import type { Machine } from "../../../src/cli/setup/machine.ts";
 import { mailstead, startMailstead, stopServers, testStreams } from "../../support/command-line.ts";
@@ -379,6 +381,17 @@ describe("with systemd", () => {
     expect(existsSync(join(root, "usr/local/bin/mailstead"))).toBe(false);
     expect(environment()).toStartWith("# MAILSTEAD_TRANSPORT=relay\nMAILSTEAD_HOSTNAME=");
   });
+});
+
+test("files that root made in the data folder are given to the service, and no link is", async () => {
+  const data = join(root, "var/lib/mailstead");
+  mkdirSync(data, { recursive: true });
+  for (const name of ["mailstead.db", "notes"]) writeFileSync(join(data, name), "");
+  symlinkSync(join(data, "notes"), join(data, "secret"));
+  const given: string[] = [];
+  const machine = machineOf({ chown: (path) => void given.push(path) });
+  giveDataFiles(machine, "/var/lib/mailstead", { uid: 65_534, gid: 65_534 });
+  expect(given).toEqual([join(data, "mailstead.db")]);
 });
 
 test("a certificate that does not fit, or that the server could not read, changes nothing", async () => {
