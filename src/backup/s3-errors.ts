@@ -17,7 +17,7 @@ const ERRORS: Readonly<Record<string, (place: Place) => readonly [message: strin
     ],
     NoSuchKey: ({ bucket }) => [
       `The bucket ${bucket} has no such backup.`,
-      "mailstead backup list shows those that are there.",
+      "mailstead backup list shows those that are there. If it shows none, look at --s3-endpoint as well.",
     ],
     AccessDenied: ({ bucket }) => [`Access to the bucket ${bucket} was denied.`, KEY_FIX],
     InvalidAccessKeyId: ({ endpoint }) => [`${endpoint} does not know the access key.`, KEY_FIX],

@@ -136,7 +136,9 @@ async function readManifest(target: BackupTarget, path: string): Promise<Manifes
     return parseManifest(Buffer.concat(pieces).toString("utf8"));
   } catch (error) {
     const message = `${pathIn(target, path)} cannot be read: it is damaged, or of a later version.`;
-    throw new ManifestError(message, null, error);
+    const fix =
+      "The archive beside it may be whole: move the manifest away, and verify the archive with --key-file.";
+    throw new ManifestError(message, fix, error);
   }
 }
 

@@ -65,6 +65,10 @@ function copyDatabase(from: string, to: string): void {
   const { sqlite } = openForReading(from);
   try {
     sqlite.query("VACUUM INTO ?").run(partial);
+  } catch (error) {
+    // The copy may have taken the last space of the disk.
+    rmSync(partial, { force: true });
+    throw error;
   } finally {
     sqlite.close();
   }

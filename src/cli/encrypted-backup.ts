@@ -145,9 +145,11 @@ export const backupList: Command = {
     const id = hasInstallation(config.data)
       ? installationId(openDataFolder(config.data, config.secret).secret)
       : null;
-    const { complete, damaged } = await readInventory(namedTarget(input, config), id);
+    const target = namedTarget(input, config);
+    const { complete, damaged } = await readInventory(target, id);
     const lines = [...complete.map(textOf), ...damaged.map(damageText)];
-    const none = id === null ? "There is no backup." : "There is no backup of this installation.";
+    const whose = id === null ? "" : " of this installation";
+    const none = `There is no backup${whose} in ${target.name}.`;
     return print(input, { backups: complete.map(present), damaged }, lines.join("\n") || none);
   },
 };

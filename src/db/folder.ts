@@ -69,7 +69,7 @@ export function requireInstallation(folder: string): void {
 }
 
 /** To a user without the permission, the files of an installation look as if they were missing. */
-function requireVisible(path: string): void {
+export function requireVisible(path: string): void {
   try {
     statSync(join(path, DATABASE));
   } catch (error) {

@@ -1,7 +1,7 @@
 /** The start of a server on a full disk. */
 
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "../../src/db/open.ts";
 import { main } from "../../src/cli/run.ts";
@@ -34,6 +34,16 @@ describe.skipIf(disk === null)("a full disk (needs permission to mount a tmpfs)"
     other.sqlite.run("UPDATE projects SET name = 'other'");
     closers.push(async () => other.sqlite.close());
   }
+
+  test("a plain copy that does not fit is explained, and leaves nothing", async () => {
+    await mailstead(["project", "create", "acme", "--data", data]);
+    fillDisk(filler);
+    const copy = join(data, "copy");
+    truncateSync(filler, statSync(filler).size - 64 * 1024);
+    const { code, stderr } = await mailstead(["backup", copy, "--data", data]);
+    expect([code, stderr.split("\n")[0]]).toEqual([1, "mailstead: The disk is full."]);
+    expect(readdirSync(copy)).toEqual([]);
+  });
 
   /** Starts a server and waits until it says that it waits. */
   async function startOnFullDisk() {

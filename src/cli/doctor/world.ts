@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { createServer } from "../../app.ts";
 import type { Config } from "../../config/settings.ts";
 import { closeDatabase } from "../../db/close.ts";
-import { hasInstallation } from "../../db/folder.ts";
+import { hasInstallation, requireVisible } from "../../db/folder.ts";
 import { isSameSecret, readInstallationValue } from "../../db/installation-values.ts";
 import { migrate } from "../../db/migrate.ts";
 import { openDatabase } from "../../db/open.ts";
@@ -38,6 +38,7 @@ const MAX_DOMAINS = 50;
 export function realWorld(given: { input: Input; config: Config; dns: Dns; clock: Clock }): World {
   const { input, config, dns } = given;
   const path = resolve(config.data);
+  requireVisible(path);
   return {
     ...machineWorld(config, dns),
     now: given.clock.now,
