@@ -2,6 +2,7 @@
 
 import { recordCommand } from "./audit.ts";
 import { isoTime, isoTimeOrNull, systemClock } from "../lib/clock.ts";
+import { AppError } from "../lib/errors.ts";
 import { parseWebOrigin } from "../lib/web-origin.ts";
 import { KEY_KINDS, KEY_SCOPES } from "../db/schema/projects.ts";
 import { checkKeyLimits } from "../modules/key-limits.ts";
@@ -18,7 +19,7 @@ import {
 import type { KeyKind } from "../http/admission.ts";
 import type { KeyScope } from "../http/scopes.ts";
 import { type Command, UsageError } from "./command.ts";
-import { print, PROJECT_FLAG, STORE_SETTINGS, withStore } from "./store.ts";
+import { print, PROJECT_FLAG, type Store, STORE_SETTINGS, withStore } from "./store.ts";
 
 export const keyCreate: Command = {
   name: "key create",
@@ -67,7 +68,9 @@ export const keyCreate: Command = {
       const { writer, project } = store;
       const { key, text } = await writer.write(() => {
         const { seq } = project();
-        const limits = checkKeyLimits(store, seq, { kind, scope, origins, domains, ipRanges });
+        const limits = withFlagNames(() =>
+          checkKeyLimits(store, seq, { kind, scope, origins, domains, ipRanges }),
+        );
         const created = createKey(store, seq, { kind, name, expiresAt, ...limits });
         recordCommand(store, "key create", recordOf(created.key));
         return created;
@@ -111,13 +114,46 @@ export const keyRevoke: Command = {
   run: (input) =>
     withStore(input, async (store) => {
       const key = await store.writer.write(() => {
-        const revoked = revokeKey(store, input.positionals[0] ?? "");
+        const revoked = revokeNamed(store, input.positionals[0] ?? "");
         recordCommand(store, "key revoke", recordOf(revoked));
         return revoked;
       });
       return print(input, { key: present(key) }, `Key …${key.last4} is revoked.`);
     }),
 };
+
+function revokeNamed(store: Store, id: string): KeyRow {
+  try {
+    return revokeKey(store, id);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status !== NOT_FOUND) throw error;
+    const suggestion = "Ids are shown by mailstead key list.";
+    throw new AppError(error.status, error.code, `There is no key "${id}".`, { suggestion });
+  }
+}
+
+const NOT_FOUND = 404;
+
+/** The flags of limits, by their fields in the HTTP interface. */
+const LIMIT_FLAGS: Readonly<Record<string, string>> = {
+  ipRanges: "--ip-range",
+  domains: "--domain",
+  origins: "--origin",
+  scope: "--scope",
+};
+
+/** Refusals of limits name the flag in place of the field. */
+function withFlagNames<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const [first] = error.errors ?? [];
+    const flag = LIMIT_FLAGS[first?.field.split(".")[0] ?? ""];
+    if (first === undefined || flag === undefined) throw error;
+    throw new AppError(error.status, error.code, `${flag}: ${first.message}`);
+  }
+}
 
 const recordOf = ({ projectSeq, id }: KeyRow) => ({ projectSeq, objectId: id });
 

@@ -116,9 +116,9 @@ describe("mailstead key create with limits", () => {
     [["--public", "--scope", "READ"], /scope: is not for public keys/],
     [["--kind", "SMTP", "--public"], /--public and --kind SMTP exclude each other/],
     [["--kind", "SMTP", "--scope", "READ"], /scope: must be SEND/],
-    [["--domain", "shop.example"], /domains: is only for keys that can only send/],
-    [["--scope", "SEND", "--domain", "a.test"], /domains\.0: must be a domain of the project/],
-    [["--ip-range", "1.2.3.4/40"], /ipRanges\.0: must be an IP address/],
+    [["--domain", "shop.example"], /--domain: is only for keys that can only send/],
+    [["--scope", "SEND", "--domain", "a.test"], /--domain: must be a domain of the project/],
+    [["--ip-range", "1.2.3.4/40"], /--ip-range: must be an IP address/],
     // An empty variable of a shell must not make a key without limits.
     [["--ip-range", ""], /--ip-range: expected at least one value/],
     [["--kind", "SMTP", "--domain", " ,"], /--domain: expected at least one value/],
@@ -132,6 +132,13 @@ describe("mailstead key create with limits", () => {
     const listed = await run("key", "list");
     expect(valueAt(listed.answer, "keys.2")).toBeUndefined();
   });
+});
+
+test("key revoke of an unknown id says where the ids are", async () => {
+  const { stderr } = await mailstead(["key", "revoke", "nowhere", "--data", folder]);
+  expect(stderr).toBe(
+    'mailstead: There is no key "nowhere".\nIds are shown by mailstead key list.\n',
+  );
 });
 
 test("key list tells which keys are refused, and until when a key is valid", async () => {
