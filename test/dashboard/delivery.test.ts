@@ -72,7 +72,7 @@ describe("the page of the delivery", () => {
     await checkLayouts(opened, "delivery-relay-test");
 
     await press("Use this relay");
-    await page.getByText("Saved. New mail leaves by this relay.").waitFor();
+    await page.getByText("Saved.", { exact: true }).waitFor();
     const [stored] = await relays();
     expect(stored).toMatchObject({ host: "127.0.0.1", security: "NONE", username: "shop" });
     // The password is needed again for another server.

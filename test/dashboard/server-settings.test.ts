@@ -53,6 +53,24 @@ describe("the page of the server's settings", () => {
     await close();
   });
 
+  pageTest(
+    "shows what another owner has set meanwhile, and replaces it when asked again",
+    async () => {
+      const { page, problems, close } = await open("?q=quota-webhook-calls");
+      const row = page.locator(".setting-row", { hasText: "Quota webhook calls" });
+      await row.getByRole("button", { name: "Change Quota webhook calls" }).click();
+      await server.call("PUT", "/system/settings/quota-webhook-calls", { value: "33" });
+      await row.getByRole("textbox", { name: "Quota webhook calls" }).fill("55");
+      await row.getByRole("button", { name: "Save" }).click();
+      await row.getByText("Somebody else has changed this meanwhile.").waitFor();
+      await row.getByText("The value is now 33.").waitFor();
+      await row.getByRole("button", { name: "Save" }).click();
+      await row.getByText("55", { exact: true }).waitFor();
+      expect(problems.filter((problem) => !problem.includes("412"))).toEqual([]);
+      await close();
+    },
+  );
+
   pageTest("tests a relay before it is saved, and marks the line that failed", async () => {
     const wrong = { code: 535, text: "5.7.8 authentication failed" };
     const relay = await startScript({ script: [{ auth: wrong }, {}] });

@@ -9,6 +9,9 @@ const FOR_PROGRAMS =
 /** The status of a request whose values are refused. */
 const INVALID = 422;
 
+/** The code of a change to an object that somebody else has changed meanwhile. */
+const CONFLICT = "REVISION_CONFLICT";
+
 /** The interface names the object: `No such campaign.` Its other 404 answers have other messages. */
 const NO_SUCH = /^No such (.+)\.$/;
 
@@ -29,16 +32,22 @@ export const isSessionEnd = (error: unknown): boolean =>
 export const isPassing = (error: unknown): boolean =>
   !isMissing(error) && !(error instanceof ApiError && error.status === INVALID);
 
+/** Whether somebody else has changed the object since the page read it. */
+export const isConflict = (error: unknown): boolean =>
+  error instanceof ApiError && error.code === CONFLICT;
+
 export function errorText(error: unknown): string {
   const noun = missingNoun(error);
   if (noun !== null) return `This ${noun} does not exist.`;
   if (isSessionEnd(error)) return "Your session has ended.";
+  if (isConflict(error)) return "Somebody else has changed this meanwhile. Nothing was saved.";
   return error instanceof Error ? error.message : String(error);
 }
 
 /** How to fix it, for a person who sees the page; empty if nothing is known. */
 export function errorHint(error: unknown): string {
   if (isMissing(error)) return "It may have been deleted, or the address is incomplete.";
+  if (isConflict(error)) return "Look at the change, and save again to replace it.";
   if (!(error instanceof ApiError) || FOR_PROGRAMS.test(error.suggestion)) return "";
   return error.suggestion;
 }

@@ -8,7 +8,7 @@ import { Confirm } from "../../ui/confirm.tsx";
 import { ServerRelayForm } from "./relay-form.tsx";
 import { RelayTrial } from "./relay-trial.tsx";
 import { relayText } from "./relay-values.ts";
-import { ifUnchanged, settingPath } from "./setting-row.tsx";
+import { ifUnchanged, reloadOnConflict, settingPath } from "./setting-row.tsx";
 import { changeElsewhere, sourceText } from "./setting-words.ts";
 
 type Props = { data: InstallationSettings; onChanged: () => Promise<void> };
@@ -135,7 +135,8 @@ function Transport(
         color="brand"
         onConfirm={async () => {
           const body = { value: wanted };
-          await api.put(settingPath("transport"), body, ifUnchanged(transport));
+          const change = api.put(settingPath("transport"), body, ifUnchanged(transport));
+          await reloadOnConflict(change, onChanged);
           await onChanged();
         }}
       />

@@ -16,7 +16,7 @@ import {
   type RelayValues,
   valuesOfRelay,
 } from "./relay-values.ts";
-import { ifUnchanged, settingPath } from "./setting-row.tsx";
+import { ifUnchanged, reloadOnConflict, settingPath } from "./setting-row.tsx";
 import { changeElsewhere } from "./setting-words.ts";
 
 const ENCRYPTIONS = [
@@ -52,7 +52,8 @@ export function ServerRelayForm(props: {
   async function save(values: RelayValues): Promise<void> {
     if (relayUrl === undefined) return;
     const body = { relay: relayInputOf(values) };
-    await api.put(settingPath("relay-url"), body, ifUnchanged(relayUrl));
+    const change = api.put(settingPath("relay-url"), body, ifUnchanged(relayUrl));
+    await reloadOnConflict(change, onChanged);
     if (canSwitch && isForAll) {
       await api.put(settingPath("transport"), { value: "relay" }, ifUnchanged(transport));
     }

@@ -121,11 +121,7 @@ function SettingList(props: {
           <h3>{subject}</h3>
           <ul>
             {inGroup.map((setting) => (
-              <SettingRow
-                key={`${setting.name} ${setting.revision}`}
-                setting={setting}
-                onChanged={onChanged}
-              />
+              <SettingRow key={setting.name} setting={setting} onChanged={onChanged} />
             ))}
           </ul>
         </section>

@@ -5,6 +5,7 @@ import { Lock, Pencil } from "lucide-react";
 import { useState } from "react";
 import type { InstallationSetting } from "../../../modules/settings/model.ts";
 import { api } from "../../api.ts";
+import { isConflict } from "../../ui/error-text.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -20,6 +21,19 @@ export const ifUnchanged = ({ revision }: Pick<InstallationSetting, "revision">)
   project: null,
   headers: { "If-Match": `"${revision}"` },
 });
+
+/** After a conflict the page reads the settings again, so that the next try replaces the present value. */
+export async function reloadOnConflict(
+  change: Promise<unknown>,
+  reload: () => Promise<void>,
+): Promise<void> {
+  try {
+    await change;
+  } catch (error) {
+    if (isConflict(error)) await reload();
+    throw error;
+  }
+}
 
 /** The card above sets them, with a test of the relay and a question. */
 const OF_CARD: readonly string[] = ["transport", "relay-url"];
@@ -104,14 +118,16 @@ function SettingForm(props: Props & { label: string; onClose: () => void }) {
   };
   const form = useApiForm({
     initial: { value: (isSecret ? null : setting.value) ?? choices?.[0] ?? "" },
-    submit: ({ value }) => api.put<InstallationSetting>(path, { value }, ifUnchanged(setting)),
+    submit: ({ value }) =>
+      reloadOnConflict(api.put(path, { value }, ifUnchanged(setting)), onChanged),
     onDone,
   });
   const reset = useApiForm({
     initial: {},
-    submit: () => api.delete<InstallationSetting>(path, ifUnchanged(setting)),
+    submit: () => reloadOnConflict(api.delete(path, ifUnchanged(setting)), onChanged),
     onDone,
   });
+  const error = form.error ?? reset.error;
   const field = { "aria-label": label, "data-autofocus": true, ...form.field("value") };
   return (
     <div className="setting-form">
@@ -128,7 +144,12 @@ function SettingForm(props: Props & { label: string; onClose: () => void }) {
           <Select data={choices} allowDeselect={false} {...field} />
         )}
       </form>
-      {(form.error ?? reset.error) !== null && <Problem error={form.error ?? reset.error} />}
+      {error !== null && <Problem error={error} />}
+      {isConflict(error) && (
+        <p className="small">
+          The value is now <Value setting={setting} />.
+        </p>
+      )}
       <p className="muted small">
         {effect === "AT_START" ? "It is used after the next restart." : "It is used at once."} The
         default is {setting.default}.

@@ -119,7 +119,7 @@ export function RelayForm(props: {
           )}
           {relay !== null && !isChanged && <RemoveRelay relay={relay} />}
           <span className="muted small" role="status">
-            {relay !== null && isSaved && !isChanged ? "Saved. New mail leaves by this relay." : ""}
+            {relay !== null && isSaved && !isChanged ? "Saved." : ""}
           </span>
         </Group>
         <RelayTest relay={relay} values={form.values} isChanged={isChanged} />
