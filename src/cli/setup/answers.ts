@@ -15,7 +15,7 @@ import { UsageError } from "../command.ts";
 import { isProjectName, PROJECT_NAME_RULE } from "../project-name.ts";
 import type { SetupContext } from "./context.ts";
 
-type Checked = { ok: true; value: string } | { ok: false; reason: string };
+export type Checked = { ok: true; value: string } | { ok: false; reason: string };
 
 type Question = {
   flag: string;

@@ -6,10 +6,16 @@
 
 import { isIP } from "node:net";
 import { SETTINGS } from "../../config/settings.ts";
-import { type Relay, formatRelayUrl, parseRelayUrl } from "../../protocols/smtp/relay-url.ts";
+import {
+  type Relay,
+  formatRelayUrl,
+  isLoopback,
+  parseRelayUrl,
+} from "../../protocols/smtp/relay-url.ts";
 import { UsageError } from "../command.ts";
 import {
   answerTo,
+  type Checked,
   checkChoice,
   checkDomainName,
   checkEmail,
@@ -344,7 +350,12 @@ async function askListeners(
       current: currentOrNone(setup, name),
       usual: isUsual ? `${everywhere}:${port}` : "none",
       isOptional: true,
-      check: checkOptional(name),
+      check: (answer) => {
+        const checked = checkOptional(name)(answer);
+        // A flag is refused with all settings at hand, which may name a certificate.
+        if (!setup.prompter.isInteractive || hasCertificate || name === "inbound") return checked;
+        return checked.ok ? checkSubmission(name, answer) : checked;
+      },
     });
   const inbound = await ask(
     "inbound",
@@ -368,6 +379,17 @@ async function askListeners(
           false,
         );
   return textsOrNull({ inbound, submission, submissions });
+}
+
+/** Without a certificate, passwords must not leave this machine. */
+export function checkSubmission(name: "submission" | "submissions", text: string): Checked {
+  const parsed = SETTINGS[name].parse(text);
+  const isOpen = "value" in parsed && parsed.value !== null && !isLoopback(parsed.value.host);
+  if (text === "none" || !isOpen) return { ok: true, value: text };
+  return {
+    ok: false,
+    reason: `passwords are sent to it, so ${text} needs a certificate; choose an address of this machine such as 127.0.0.1:${SUBMISSION_PORT}, or none`,
+  };
 }
 
 function textsOrNull(answers: Readonly<Record<string, string>>): Record<string, string | null> {

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { hostRecords, watchRecords } from "../../../src/cli/setup/dns-watch.ts";
+import { checkSubmission } from "../../../src/cli/setup/interview.ts";
 import { createPrompter, SetupStopped } from "../../../src/cli/setup/terminal.ts";
 import { createDns } from "../../../src/protocols/dns/client.ts";
 import { systemClock } from "../../../src/lib/clock.ts";
@@ -14,6 +15,16 @@ function prompterOf(stdin: string | ReadableStream<Uint8Array>) {
   const streams = testStreams({ stdin });
   return { ...streams, prompter: createPrompter(streams.io, { isInteractive: true }) };
 }
+
+test.each([
+  ["0.0.0.0:587", false],
+  ["[::]:587", false],
+  ["127.0.0.1:587", true],
+  ["[::1]:587", true],
+  ["none", true],
+])("without a certificate, %s for passwords is allowed: %p", (answer, isAllowed) => {
+  expect(checkSubmission("submission", answer).ok).toBe(isAllowed);
+});
 
 describe("a question", () => {
   test("takes a line, and Enter takes the shown value", async () => {
