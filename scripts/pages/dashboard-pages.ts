@@ -191,9 +191,9 @@ async function showBackups(page: Page): Promise<void> {
   const hours = (count: number) => new Date(Date.now() + count * 60 * 60_000).toISOString();
   await reloadWith(page, /^https?:\/\/[^/]+\/system$/, {
     backup: {
-      folder: "/mnt/backups/mailstead",
-      keep: 7,
-      isRunning: false,
+      target: "s3://backups/harbour",
+      keep: { days: 7, weeks: 4, months: 6 },
+      running: null,
       nextAt: hours(9),
       last: {
         name: "mailstead-1a2b3c4d-20260102T031700Z",

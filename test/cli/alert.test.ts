@@ -50,10 +50,7 @@ test("names what is missing or wrong", async () => {
   const cases: [words: string[], text: string][] = [
     [[], "there are no targets: give --operator-email"],
     [["--operator-email", "ada"], "--operator-email: expected at most 10 addresses such as"],
-    [
-      ["--alert-slack", "ftp://x.test/secret"],
-      "--alert-slack: expected a URL that must be an http",
-    ],
+    [["--alert-slack", "ftp://x.test/secret"], "--alert-slack: expected a URL of http or https"],
     [["--alert-webhook", "https://u:p@x.test"], "must not contain a user name or password"],
     [["--alert-relay-url", "smtp://u:p@x.test?tls=none"], "must not send a password without TLS"],
   ];
