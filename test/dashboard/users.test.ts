@@ -95,6 +95,10 @@ pageTest(
     await check(opened, "audit");
 
     await page.keyboard.press("/");
+    await page
+      .getByPlaceholder("Search: actor, action, object")
+      .and(page.locator(":focus"))
+      .waitFor();
     await page.keyboard.type("type:template by:user");
     await page.keyboard.press("Enter");
     await page.getByText("3 changes", { exact: true }).waitFor();
