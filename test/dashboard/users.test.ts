@@ -82,16 +82,20 @@ pageTest("an owner adds a user, makes an owner of the user, and disables the use
 pageTest(
   "the log of the installation says in sentences what was changed, and is exported",
   async () => {
-    const template = { name: "Welcome", type: "TRANSACTIONAL", subject: "s", body: "<p>b</p>" };
+    // Other projects of this server have templates as well.
+    const names = { before: `Welcome to ${project}`, after: `Hello from ${project}` };
+    const fields = { type: "TRANSACTIONAL", subject: "s", body: "<p>b</p>" };
+    const template = { name: names.before, ...fields };
     const made = await server.call("POST", "/templates", template);
-    const path = `/templates/${stringAt(made, "data.id")}`;
+    const id = stringAt(made, "data.id");
+    const path = `/templates/${id}`;
     await server.call("PATCH", path, { from: "shop@acme.example" });
-    await server.call("PATCH", path, { name: "Hello", subject: "Good day" });
+    await server.call("PATCH", path, { name: names.after, subject: "Good day" });
     const opened = await open("/admin/audit");
     const { page, problems } = opened;
     const row = (text: string) => page.locator("[data-row]", { hasText: text });
-    await row("changed sender of template Welcome: none → shop@acme.example").waitFor();
-    await row("changed template Hello: name: Welcome → Hello, subject: s → Good day").waitFor();
+    await row(`changed sender of template ${names.before}: none → shop@acme.example`).waitFor();
+    await row(`changed template ${names.after}: name: ${names.before} → ${names.after}`).waitFor();
     await check(opened, "audit");
 
     await page.keyboard.press("/");
@@ -99,7 +103,7 @@ pageTest(
       .getByPlaceholder("Search: actor, action, object")
       .and(page.locator(":focus"))
       .waitFor();
-    await page.keyboard.type("type:template by:user");
+    await page.keyboard.type(`type:template object:${id}`);
     await page.keyboard.press("Enter");
     await page.getByText("3 changes", { exact: true }).waitFor();
     await press(page, "Export");
@@ -113,7 +117,7 @@ pageTest(
     expect(lines).toHaveLength(3);
     expect(JSON.parse(lines[0] ?? "")).toMatchObject({
       action: "updateTemplate",
-      objectName: "Hello",
+      objectName: names.after,
       project: { name: project },
     });
     expect(problems).toEqual([]);
