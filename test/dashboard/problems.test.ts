@@ -62,7 +62,7 @@ describe("a list that cannot be read", () => {
     ["/relay-reports", "/report-sources", "No relay reports yet"],
     ["/relay-reports/mailboxes", "/report-mailboxes", "No mailboxes yet"],
     ["/keys", "/keys", "Server"],
-    ["/settings/audit", "/audit", "Created an API key"],
+    ["/settings/audit", "/audit", "created API key"],
   ])(
     "%s says why, and can be tried again",
     async (path, list, shown) => {
@@ -87,7 +87,7 @@ describe("a list without a match", () => {
     ["/emails?to=nobody@example.com", "No emails yet"],
     ["/suppressions?q=nowhere", "No address is suppressed"],
     ["/events?name=nothing", "No events yet"],
-    ["/settings/audit?action=nothing", "Created an API key"],
+    ["/settings/audit?action=nothing", "created API key"],
   ])(
     "%s is not an empty list, and its filters are cleared by a button",
     async (path, shown) => {
