@@ -223,6 +223,7 @@ describe("by keyboard alone", () => {
     await expectFocus("radio A segment");
     await keys.tabTo("combobox Segment");
     await keys.type("Berlin");
+    await page.getByRole("option", { name: /Berlin/ }).waitFor();
     await keys.press("Enter");
     await page.getByText(`= ${RECIPIENTS.length}`).waitFor();
     await keys.tabTo("combobox From");
