@@ -225,7 +225,7 @@ async function checkImage(image: string, version: string): Promise<void> {
   const user = `--userspec=${stringAt(config, "User")}`;
   const change = ["sh", "-c", 'cd "$0" && exec "$@"', stringAt(config, "WorkingDir")];
   const inside = ["env", "-i", ...words("Env"), "/usr/sbin/chroot", user, root, ...change];
-  // What a container runtime provides.
+  // A container runtime provides these.
   run("mkdir", join(root, "proc"), join(root, "dev"));
   writeFileSync(join(root, "etc/hosts"), "127.0.0.1 localhost\n");
   const prepare = [

@@ -75,7 +75,7 @@ export async function containerImage(
       },
     ],
   };
-  // What `docker load` reads.
+  // `docker load` reads this file.
   const forDocker = [
     {
       Config: config.path,

@@ -72,7 +72,7 @@ function importExtracted(options: ImportOptions, work: string): ImportedProject 
     return db.sqlite
       .transaction(() => {
         requireReadEvents(db.sqlite);
-        requireRoom(db.sqlite, project, name);
+        refuseConflicts(db.sqlite, project, name);
         const copied = copyProject(db.sqlite, { sourceSeq: project.seq, name });
         const secrets = { from: sourceSecret, to: data.secret };
         sealAnew(db.sqlite, copied.seq, secrets);
@@ -134,7 +134,7 @@ function requireReadEvents(sqlite: Database): void {
   );
 }
 
-function requireRoom(sqlite: Database, project: SourceProject, name: string): void {
+function refuseConflicts(sqlite: Database, project: SourceProject, name: string): void {
   const here = sqlite.query<{ found: number }, [string]>(
     "SELECT 1 AS found FROM main.projects WHERE id = ?",
   );

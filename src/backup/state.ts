@@ -30,7 +30,7 @@ const BackupState = Type.Object({
     Type.Object({
       at: Type.Integer(),
       error: Type.String(),
-      /** What to do; null if the error says it. */
+      /** The advice; null if the error contains it. */
       suggestion: Type.Union([Type.String(), Type.Null()]),
     }),
   ),

@@ -1,4 +1,4 @@
-/** What the steps of setup share. */
+/** The objects that all steps of setup use, and the files of an earlier setup. */
 
 import type { Clock } from "../../lib/clock.ts";
 import type { Input } from "../command.ts";

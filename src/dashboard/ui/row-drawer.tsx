@@ -1,10 +1,11 @@
 import { Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { Trash2 } from "lucide-react";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { Confirm } from "./confirm.tsx";
 import { SideDrawer } from "./side-drawer.tsx";
 import type { List } from "./use-list.ts";
+import { useOpenRow } from "./use-open-row.ts";
 
 type Row = { id: string; name: string };
 
@@ -16,7 +17,7 @@ export function RowDrawer<T extends Row>(props: {
   /** Absent: the drawer is closed. */
   id: string | undefined;
   list: List<T>;
-  /** What a row is, such as "mailbox". */
+  /** The word for a row, such as "mailbox". */
   noun: string;
   queryKey: string;
   /** What deleting a row changes and what it leaves. */
@@ -29,16 +30,8 @@ export function RowDrawer<T extends Row>(props: {
   const { id, list, noun, onOpen, onClose } = props;
   const client = useQueryClient();
   const [isAsking, setIsAsking] = useState(false);
-  const index = list.rows.findIndex((row) => row.id === id);
-  const found = list.rows[index];
-  // It stays shown while the drawer and the question close.
-  const last = useRef(found);
-  useEffect(() => {
-    if (found !== undefined) last.current = found;
-  }, [found]);
-  const row = id === undefined ? last.current : found;
-  const next = index === -1 ? undefined : list.rows[index + 1]?.id;
-  const previous = list.rows[index - 1]?.id;
+  const { found, last, next, previous } = useOpenRow(id, list.rows);
+  const row = id === undefined ? last : found;
   const title = noun.charAt(0).toUpperCase() + noun.slice(1);
 
   async function remove(): Promise<void> {

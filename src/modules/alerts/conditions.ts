@@ -23,7 +23,7 @@ import { bytesText, utcText } from "./figures.ts";
 
 export type Severity = (typeof ALERT_SEVERITIES)[number];
 
-/** What is wrong with one subject. */
+/** A problem of one subject. */
 type Found = {
   /** Identifies it, such as the id of a domain; empty if there is only one. */
   subject: string;
@@ -53,7 +53,7 @@ export type AlertCondition = {
   name: string;
   severity: Severity;
   title: (name: string) => string;
-  /** What to do. */
+  /** The advice: a sentence that says how the problem is mended. */
   fix: string;
   /** For how long it must hold. */
   holdMs: number;

@@ -6,7 +6,7 @@ import type { MailText } from "../accounts/mail-texts.ts";
 import type { Severity } from "./conditions.ts";
 import { utcText } from "./figures.ts";
 
-/** What a target is told about one alert. */
+/** The message about one alert, in the words for every target. */
 export type AlertMessage = {
   kind: "RAISED" | "CLEARED" | "TEST";
   /** The same in each try, and different for each kind. */

@@ -1,11 +1,11 @@
 /** One change of the audit log: who made it, and the old and new values in full. */
 
-import { useEffect, useRef } from "react";
 import type { AuditRecord } from "../../../modules/accounts/audit-model.ts";
 import { CopyText } from "../../ui/copy.tsx";
 import { Field, Fields } from "../../ui/fields.tsx";
 import { SideDrawer } from "../../ui/side-drawer.tsx";
 import { exactTime } from "../../ui/time.tsx";
+import { useOpenRow } from "../../ui/use-open-row.ts";
 import {
   actionWords,
   actorWords,
@@ -21,16 +21,8 @@ export function AuditDrawer(props: {
   onClose: () => void;
 }) {
   const { id, rows, onOpen, onClose } = props;
-  const index = rows.findIndex((row) => row.id === id);
-  const found = rows[index];
-  // The content stays while the drawer closes.
-  const last = useRef(found);
-  useEffect(() => {
-    if (found !== undefined) last.current = found;
-  }, [found]);
-  const record = found ?? last.current;
-  const next = index === -1 ? undefined : rows[index + 1]?.id;
-  const previous = rows[index - 1]?.id;
+  const { found, last, next, previous } = useOpenRow(id, rows);
+  const record = found ?? last;
   return (
     <SideDrawer
       isOpen={found !== undefined}

@@ -2,7 +2,7 @@
 
 import { Button, Group, Stack } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { api } from "../../api.ts";
 import { useAppState } from "../../state.ts";
 import { Confirm } from "../../ui/confirm.tsx";
@@ -11,6 +11,7 @@ import { Field, Fields } from "../../ui/fields.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { SideDrawer } from "../../ui/side-drawer.tsx";
 import { Time } from "../../ui/time.tsx";
+import { useOpenRow } from "../../ui/use-open-row.ts";
 import { roleWord } from "../settings/roles.ts";
 import { ShownLink, type SignInLink } from "./sign-in-link.tsx";
 import { shownUser, UserState } from "./user-columns.tsx";
@@ -26,16 +27,8 @@ export function UserDrawer(props: {
   onChanged: () => Promise<void>;
 }) {
   const { id, rows, onOpen, onClose, onChanged } = props;
-  const index = rows.findIndex((row) => row.id === id);
-  const found = rows[index];
-  // The content stays while the drawer closes.
-  const last = useRef(found);
-  useEffect(() => {
-    if (found !== undefined) last.current = found;
-  }, [found]);
-  const user = found ?? last.current;
-  const next = index === -1 ? undefined : rows[index + 1]?.id;
-  const previous = rows[index - 1]?.id;
+  const { found, last, next, previous } = useOpenRow(id, rows);
+  const user = found ?? last;
   return (
     <SideDrawer
       isOpen={found !== undefined}
