@@ -9,7 +9,8 @@
  *
  * 1. The first one shows a self-signed certificate until the CA has given one.
  * 2. Started again with a second name, it shows the stored certificate at once, and then one for both.
- * 3. With the CA stopped, a new server serves HTTPS all the same, and the log says why.
+ * 3. Started again with a clock that is years ahead, it renews the certificate: the CA gives another one.
+ * 4. With the CA stopped, a new server serves HTTPS all the same, and the log says why.
  *
  * Prints one line for each step. The exit code is 1 if one fails.
  */
@@ -95,7 +96,14 @@ function startCa() {
   });
 }
 
-function startServer(data: string, flags: string[] = []) {
+/** Pebble's certificates last five years, so that less than a third of their life is left. */
+const AHEAD_MS = 4 * 365 * 24 * 60 * 60_000;
+const CLOCK_AHEAD = {
+  BUN_OPTIONS: `--preload=${join(import.meta.dir, "crash/clock-ahead.ts")}`,
+  CLOCK_AHEAD_MS: String(AHEAD_MS),
+};
+
+function startServer(data: string, flags: string[] = [], env: Record<string, string> = {}) {
   const main = join(import.meta.dir, "../src/main.ts");
   const ca = ["--acme-directory", `https://127.0.0.1:${caPort}/dir`];
   const binding = ["--acme-eab", `${BINDING.id}:${BINDING.key}`];
@@ -105,7 +113,7 @@ function startServer(data: string, flags: string[] = []) {
   const url = ["--url", "https://mail.test", "--port", String(freePort()), ...dns];
   const all = ["--tls", "acme", ...ca, ...trust, ...listeners, ...url, ...flags];
   const named = ["--hostname", "mail.test", "--data", join(folder, data)];
-  return start([process.execPath, main, "serve", ...named, ...all]);
+  return start([process.execPath, main, "serve", ...named, ...all], env);
 }
 
 async function stop(child: Bun.Subprocess): Promise<void> {
@@ -156,7 +164,15 @@ try {
   };
   await step("after a restart the stored certificate is shown", stored);
   await step("it is replaced by one for both names", async () => has(await shown(), "go.test"));
+  const before = await shown();
   await stop(second.child);
+
+  const later = startServer("one", ["--tracking-url", "https://go.test"], CLOCK_AHEAD);
+  await step("with a clock that is years ahead it is renewed", async () => {
+    const certificate = await shown();
+    return has(certificate, "go.test") && certificate?.serialNumber !== before?.serialNumber;
+  });
+  await stop(later.child);
 
   await stop(ca.child);
   const third = startServer("two");
