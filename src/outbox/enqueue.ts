@@ -40,6 +40,8 @@ export type SharedMessage = {
   attachments: StoredAttachment[];
   /** JSON: parameters that are added to its links. */
   utm?: string;
+  /** Its opens and clicks are tracked in no project. */
+  isUntracked?: true;
   /** VisibleRecipients (protocols/mime/visible-recipients.ts) that all its mails show. */
   recipients?: string;
 };
@@ -72,7 +74,7 @@ type NewEmail = {
 
 type InsertedMessage = Omit<
   SharedMessage,
-  "headers" | "isMarketing" | "attachments" | "utm" | "text" | "recipients"
+  "headers" | "isMarketing" | "isUntracked" | "attachments" | "utm" | "text" | "recipients"
 > & {
   text: string | null;
   utm: string | null;
@@ -80,6 +82,7 @@ type InsertedMessage = Omit<
   digest: string;
   headers: string;
   isMarketing: number;
+  isUntracked: number;
   hasAttachments: number;
   createdAt: number;
 };
@@ -103,9 +106,10 @@ export function createEmailStore({ db, usage }: { db: Db; usage: UsageCounter })
   // Prepared without the query builder: each request with a body of its own inserts a message.
   const insertMessageRow = db.sqlite.prepare<unknown, [InsertedMessage]>(`
     INSERT INTO messages (project_seq, digest, from_address, from_name, reply_to, html, headers,
-                          text, recipients, is_marketing, has_attachments, utm, created_at)
+                          text, recipients, is_marketing, is_untracked, has_attachments, utm,
+                          created_at)
     VALUES ($projectSeq, $digest, $fromAddress, $fromName, $replyTo, $html, $headers,
-            $text, $recipients, $isMarketing, $hasAttachments, $utm, $createdAt)`);
+            $text, $recipients, $isMarketing, $isUntracked, $hasAttachments, $utm, $createdAt)`);
   const insertEmail = db.sqlite.prepare<unknown, [InsertedEmail]>(`
     INSERT INTO emails (id, project_seq, contact_seq, message_seq, source, template_id,
                         execution_seq, to_address, to_name, subject, variables, group_id,
@@ -124,6 +128,7 @@ export function createEmailStore({ db, usage }: { db: Db; usage: UsageCounter })
         digest,
         headers: headersJson,
         isMarketing: Number(message.isMarketing),
+        isUntracked: Number(message.isUntracked ?? false),
         hasAttachments: Number(attachments.length > 0),
         text,
         recipients,

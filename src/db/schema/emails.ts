@@ -71,6 +71,8 @@ export const messages = sqliteTable(
     envelopeFrom: text("envelope_from"),
     /** JSON: parameters that are added to its links; null for none. */
     utm: text("utm"),
+    /** True for the mails of the service to a person, such as a confirmation, in every project. */
+    isUntracked: integer("is_untracked", { mode: "boolean" }).notNull().default(false),
     createdAt: integer("created_at").notNull(),
   },
   (table) => [

@@ -171,7 +171,7 @@ type MessageColumns = Pick<
   | "headers"
   | "envelopeFrom"
   | "utm"
-> & { isMarketing: number; hasAttachments: number; isSubmitted: number };
+> & { isMarketing: number; isUntracked: number; hasAttachments: number; isSubmitted: number };
 
 type AttachmentRow = {
   filename: string;
@@ -275,7 +275,8 @@ function createSharedReader({ sqlite }: Db) {
     FROM projects WHERE seq = +?`);
   const findMessage = sqlite.prepare<MessageColumns, [number]>(`
     SELECT from_address AS fromAddress, from_name AS fromName, reply_to AS replyTo, html, text,
-           recipients, headers, is_marketing AS isMarketing, has_attachments AS hasAttachments,
+           recipients, headers, is_marketing AS isMarketing, is_untracked AS isUntracked,
+           has_attachments AS hasAttachments,
            message_id IS NOT NULL AS isSubmitted, envelope_from AS envelopeFrom, utm
     FROM messages WHERE seq = +?`);
   const findAttachments = sqlite.prepare<AttachmentRow, [number]>(`
@@ -290,12 +291,13 @@ function createSharedReader({ sqlite }: Db) {
     const project = findProject.get(projectSeq);
     const message = findMessage.get(messageSeq);
     if (project === null || message === null) return null;
-    const { isMarketing, hasAttachments, isSubmitted, ...columns } = message;
+    const { isMarketing, isUntracked, hasAttachments, isSubmitted, ...columns } = message;
     const attachments = hasAttachments === 1 ? findAttachments.all(messageSeq) : [];
     return {
       ...columns,
       ...project,
       isProjectEnabled: project.isProjectEnabled === 1,
+      tracking: isUntracked === 1 ? "DISABLED" : project.tracking,
       isMarketing: isMarketing === 1,
       attachments: attachments.map(({ bytes, ...rest }) => ({ ...rest, content: bytes })),
       submitted: isSubmitted === 1 ? readSubmitted(messageSeq) : null,
