@@ -90,12 +90,19 @@ export const projectSet: Command = {
   details:
     "Tracking: opens and clicks are tracked in all mail, in marketing mail only, or in none.\n" +
     "Language: the language of the footer of marketing mail, and of the pages that it links to.\n" +
+    "Logo and colour: what these pages show beside the name of the project.\n" +
     "Default sender: used if neither the request nor its template names a sender. Its domain must\n" +
     "be verified when mail is sent.",
   positionals: [PROJECT_ARGUMENT],
   flags: [
     { name: "tracking", placeholder: TRACKING_MODES.join("|"), help: "Mail that is tracked" },
     { name: "language", placeholder: LANGUAGES.join("|"), help: "Language for recipients" },
+    {
+      name: "logo",
+      placeholder: "IMAGE-ID|none",
+      help: "Uploaded image that the pages for recipients show",
+    },
+    { name: "color", placeholder: "#RRGGBB|none", help: "Colour of these pages" },
     { name: "from", placeholder: "'NAME <ADDRESS>'", help: "Default sender" },
     { name: "no-from", help: "Remove the default sender" },
   ],
@@ -154,14 +161,27 @@ function settingsIn({ flags }: Input): ProjectSettings {
   const tracking = choiceIn(flags, "tracking", TRACKING_MODES);
   const language = choiceIn(flags, "language", LANGUAGES);
   const sender = senderIn(flags);
-  if (tracking === undefined && language === undefined && sender === undefined) {
-    throw new UsageError("give at least one of --tracking, --language, --from and --no-from");
-  }
-  return {
-    ...(tracking === undefined ? {} : { tracking }),
-    ...(language === undefined ? {} : { language }),
-    ...(sender === undefined ? {} : { sender }),
-  };
+  const logoImageId = valueOrNone(flags["logo"]);
+  const brandColor = colorIn(flags);
+  const given = { tracking, language, sender, logoImageId, brandColor };
+  const settings: ProjectSettings = Object.fromEntries(
+    Object.entries(given).filter(([, value]) => value !== undefined),
+  );
+  if (Object.keys(settings).length > 0) return settings;
+  throw new UsageError(
+    "give at least one of --tracking, --language, --logo, --color, --from and --no-from",
+  );
+}
+
+/** Undefined without the flag, and null for `none`. */
+const valueOrNone = (given: string | undefined): string | null | undefined =>
+  given === "none" ? null : given;
+
+function colorIn(flags: Input["flags"]): string | null | undefined {
+  const given = valueOrNone(flags["color"]);
+  if (typeof given !== "string" || /^#[0-9a-f]{6}$/i.test(given))
+    return given?.toLowerCase() ?? given;
+  throw new UsageError(`--color: expected a colour such as '#1d56c4', or none, got "${given}"`);
 }
 
 /** Returns null if the sender is to be removed, and undefined if neither flag was given. */
@@ -224,7 +244,7 @@ function commandText(verb: string): string {
 }
 
 function present(project: ProjectRow) {
-  const { id, name, isEnabled, tracking, language, createdAt } = project;
+  const { id, name, isEnabled, tracking, language, logoImageId, brandColor, createdAt } = project;
   const sender = senderOf(project);
   return {
     id,
@@ -232,6 +252,8 @@ function present(project: ProjectRow) {
     enabled: isEnabled,
     tracking,
     language,
+    logoImageId,
+    brandColor,
     sender: sender === null ? null : { email: sender.address, name: sender.name },
     createdAt: isoTime(createdAt),
   };

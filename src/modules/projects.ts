@@ -12,10 +12,11 @@
  */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { asc, eq, getTableColumns, or } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, or } from "drizzle-orm";
 import { Elysia } from "elysia";
 import type { App } from "../core/app.ts";
 import { MEMBER_ROLES, memberships } from "../db/schema/accounts.ts";
+import { images } from "../db/schema/images.ts";
 import { projects, projectUsage, TRACKING_MODES } from "../db/schema/projects.ts";
 import { statement } from "../db/statement.ts";
 import type { Admission, KnownKey, Project, Sender } from "../http/admission.ts";
@@ -30,7 +31,7 @@ import type { SignedInUser } from "../http/session-access.ts";
 import { Input, OneOf } from "../http/validation.ts";
 import { announcements } from "../events/announcements.ts";
 import { isoTime } from "../lib/clock.ts";
-import { AppError } from "../lib/errors.ts";
+import { AppError, fieldError } from "../lib/errors.ts";
 import { newId } from "../lib/id.ts";
 import { displayName } from "../protocols/mime/mailbox.ts";
 import { LANGUAGES } from "../render/language.ts";
@@ -44,6 +45,11 @@ const NameText = Type.String({
 });
 const Tracking = OneOf(TRACKING_MODES);
 const Language = OneOf(LANGUAGES);
+const BrandColor = Type.String({
+  pattern: "^#[0-9a-fA-F]{6}$",
+  maxLength: 7,
+  [PATTERN_TEXT]: "must be a colour such as #1d56c4",
+});
 
 const DefaultSender = named(
   "ProjectSender",
@@ -71,6 +77,8 @@ const PROJECT_EXAMPLE = {
   sender: { address: "shop@acme.example", name: "Acme" },
   tracking: "MARKETING_ONLY",
   language: "en",
+  logoImageId: EXAMPLE.imageId,
+  brandColor: "#1d56c4",
   createdAt: EXAMPLE.createdAt,
 };
 
@@ -85,6 +93,8 @@ const ProjectDetails = named(
       sender: Nullable(DefaultSender),
       tracking: Tracking,
       language: Language,
+      logoImageId: Nullable(Type.String()),
+      brandColor: Nullable(Type.String()),
       createdAt: Type.String({ format: "date-time" }),
     }),
     {
@@ -95,6 +105,8 @@ const ProjectDetails = named(
       sender: "The sender of mail that names none; null if each mail must name its sender",
       tracking: "The mail in which opens and clicks are tracked",
       language: "The language of the pages for recipients",
+      logoImageId: "Id of the image that the pages for recipients show as the logo; null for none",
+      brandColor: "The colour of the pages for recipients; null for that of the program",
       createdAt: "When the project was created",
     },
   ),
@@ -116,6 +128,8 @@ const ProjectPatch = named(
       sender: Type.Optional(Nullable(DefaultSender)),
       tracking: Type.Optional(Tracking),
       language: Type.Optional(Language),
+      logoImageId: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 100 }))),
+      brandColor: Type.Optional(Nullable(BrandColor)),
       isEnabled: Type.Optional(Type.Boolean()),
     }),
     {
@@ -123,6 +137,8 @@ const ProjectPatch = named(
       sender: "The sender of mail that names none; null removes it",
       tracking: "The mail in which opens and clicks are tracked",
       language: "The language of the pages for recipients",
+      logoImageId: "Id of an uploaded image that these pages show as the logo; null removes it",
+      brandColor: "The colour of these pages, such as #1d56c4; null removes it",
       isEnabled: "False refuses the keys of the project; only owners may change this",
     },
   ),
@@ -230,7 +246,8 @@ export type ProjectRow = typeof projects.$inferSelect;
 
 /** Settings to change; those that are undefined stay as they are. */
 export type ProjectSettings = {
-  [Name in "name" | "tracking" | "language" | "isEnabled"]?: ProjectRow[Name] | undefined;
+  [Name in "name" | "tracking" | "language" | "isEnabled" | "logoImageId" | "brandColor"]?:
+    ProjectRow[Name] | undefined;
 } & {
   /** The default sender; null removes it. */
   sender?: Sender | null | undefined;
@@ -242,6 +259,8 @@ function settingsIn({
   tracking,
   language,
   isEnabled,
+  logoImageId,
+  brandColor,
 }: ProjectPatch): ProjectSettings {
   return {
     name: name?.trim(),
@@ -252,11 +271,13 @@ function settingsIn({
     tracking,
     language,
     isEnabled,
+    logoImageId,
+    brandColor: brandColor?.toLowerCase() ?? brandColor,
   };
 }
 
 function present(row: ProjectRow, role: Role): ProjectDetails {
-  const { id, name, isEnabled, tracking, language } = row;
+  const { id, name, isEnabled, tracking, language, logoImageId, brandColor } = row;
   return {
     id,
     name,
@@ -265,6 +286,8 @@ function present(row: ProjectRow, role: Role): ProjectDetails {
     sender: senderOf(row),
     tracking,
     language,
+    logoImageId,
+    brandColor,
     createdAt: isoTime(row.createdAt),
   };
 }
@@ -381,20 +404,28 @@ export function createProject({ db, clock }: Store, name: string): ProjectRow {
     .get();
 }
 
-/** Throws 409 if another project has the new name. */
+/** Throws 409 if another project has the new name, and 422 if the project has no such image. */
 export function changeProject(
   { db }: Pick<Store, "db">,
   project: ProjectRow,
   { sender, ...settings }: ProjectSettings,
 ): ProjectRow {
-  const { name } = settings;
+  const { name, logoImageId } = settings;
   if (name !== undefined && (findProject({ db }, name) ?? project).seq !== project.seq) {
     throw nameTaken(name);
   }
+  if (typeof logoImageId === "string") ensureImage(db, project.seq, logoImageId);
   const from = sender && { fromAddress: sender.address, fromName: sender.name };
   const columns = { ...settings, ...(from === null ? NO_SENDER : from) };
   if (Object.values(columns).every((value) => value === undefined)) return project;
   return db.update(projects).set(columns).where(eq(projects.seq, project.seq)).returning().get();
+}
+
+function ensureImage(db: Store["db"], projectSeq: number, id: string): void {
+  const isThis = and(eq(images.projectSeq, projectSeq), eq(images.id, id));
+  const [found] = db.select({ seq: images.seq }).from(images).where(isThis).limit(1).all();
+  if (found !== undefined) return;
+  throw fieldError("logoImageId", "invalid_value", "must be the id of an image of the project");
 }
 
 const NO_SENDER = { fromAddress: null, fromName: null };

@@ -100,8 +100,17 @@ describe("mailstead project set", () => {
     expect(valueAt(listed.answer, "projects.0.sender.name")).toBe("A Bcc: b");
   });
 
+  test("sets the colour and removes it", async () => {
+    const set = await run("project", "set", "--color", "#AA3300");
+    expect(set.answer).toMatchObject({ project: { brandColor: "#aa3300", logoImageId: null } });
+    const removed = await run("project", "set", "--color", "none", "--logo", "none");
+    expect(removed.answer).toMatchObject({ project: { brandColor: null, logoImageId: null } });
+  });
+
   const faults: [name: string, words: string[], message: RegExp][] = [
-    ["a call without settings", [], /at least one of --tracking, --language, --from and --no-from/],
+    ["a colour that is none", ["--color", "red"], /--color: expected a colour such as '#1d56c4'/],
+    ["an image that the project has not", ["--logo", "nothing"], /logoImageId/],
+    ["a call without settings", [], /at least one of --tracking, --language, --logo, /],
     [
       "--from together with --no-from",
       ["--from", "a@b.example", "--no-from"],

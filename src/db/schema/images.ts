@@ -2,6 +2,7 @@ import { blob, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-or
 import { projects } from "./projects.ts";
 
 export const IMAGE_FORMATS = ["png", "jpeg", "gif", "webp"] as const;
+export type ImageFormat = (typeof IMAGE_FORMATS)[number];
 
 /** Images that mails show. Each is stored once in a project, and is public under its digest. */
 export const images = sqliteTable(

@@ -24,6 +24,10 @@ export const projects = sqliteTable("projects", {
   /** Address and display name of the default sender; null if each mail must name its sender. */
   fromAddress: text("from_address"),
   fromName: text("from_name"),
+  /** The id of an image of the project, which its pages for recipients show. */
+  logoImageId: text("logo_image_id"),
+  /** The colour of these pages, such as `#1d56c4`. */
+  brandColor: text("brand_color"),
   createdAt: integer("created_at").notNull(),
 });
 

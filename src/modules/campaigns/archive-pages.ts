@@ -19,6 +19,7 @@ import { newId } from "../../lib/id.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { chooseTexts } from "../../render/language.ts";
 import { previewHeaders } from "../../render/preview-document.ts";
+import { brandOf } from "../branding.ts";
 import { renderPreview, showDocument } from "../content-work/content-work.ts";
 import { archivedSource } from "./message.ts";
 import { archiveOperations } from "./archive-operations.ts";
@@ -61,7 +62,7 @@ export function archivePages(app: App) {
     }
     if (shown.length === 0) throw notShown();
     const { name, language } = project;
-    return linksResponse({ language, title: name, links: shown });
+    return linksResponse({ language, title: name, brand: brandOf(app, project.seq), links: shown });
   }
 
   async function show([projectId = "", slug = ""]: string[]): Promise<Response> {

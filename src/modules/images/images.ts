@@ -106,7 +106,8 @@ export const imageNoun: Noun = {
       summary: "Delete an image",
       description:
         "Mails that were sent do not show it any more. An image that a template, a layout or an " +
-        "unfinished campaign contains is refused with 409, which names them.",
+        "unfinished campaign contains, or that is the logo of the project, is refused with 409, which " +
+        "names them.",
       isWithinQuota: false,
       answer: NoContent,
       prepare: (app, { project, params }) =>
@@ -179,7 +180,9 @@ async function ensureUnused(app: App, projectSeq: number, { digest }: ImageRow):
             SELECT 'template' AS kind, name, body FROM templates WHERE project_seq = ?1
             UNION ALL SELECT 'layout', name, body FROM layouts WHERE project_seq = ?1
             UNION ALL SELECT 'campaign', name, body FROM campaigns
-              WHERE project_seq = ?1 AND status NOT IN ('SENT', 'CANCELLED'))
+              WHERE project_seq = ?1 AND status NOT IN ('SENT', 'CANCELLED')
+            UNION ALL SELECT 'pages of the project', p.name, i.digest
+              FROM projects p JOIN images i ON i.id = p.logo_image_id WHERE p.seq = ?1)
           WHERE in_time() AND instr(body, ?2) > 0 LIMIT ${MAX_NAMED}`,
     values: [projectSeq, digest],
   });
@@ -242,12 +245,16 @@ function forgetServed(app: App, digest: string): void {
   cache.images.delete(digest);
 }
 
-export function presentImage({ url }: App, row: ImageRow): Image {
-  const { id, name, digest, format, width, height, sizeBytes } = row;
+/** The address of an image. */
+export const imageUrl = ({ url }: App, { digest, format }: Pick<ImageRow, "digest" | "format">) =>
+  `${url}/i/${digest}.${EXTENSIONS[format]}`;
+
+export function presentImage(app: App, row: ImageRow): Image {
+  const { id, name, format, width, height, sizeBytes } = row;
   return {
     id,
     name,
-    url: `${url}/i/${digest}.${EXTENSIONS[format]}`,
+    url: imageUrl(app, row),
     format,
     width,
     height,

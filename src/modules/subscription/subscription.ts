@@ -22,11 +22,13 @@ import { bodiesOf } from "../../http/body.ts";
 import { MAX_FORM_BYTES } from "../../http/body-limits.ts";
 import { describeOperations, undocumented } from "../../http/documented.ts";
 import { readForm } from "../../http/form.ts";
+import type { Brand } from "../../http/brand.ts";
 import { badLinkPage, errorPage, Html, type Page, pageResponse } from "../../http/page.ts";
 import { AppError } from "../../lib/errors.ts";
 import { describeError } from "../../lib/log.ts";
 import { chooseTexts } from "../../render/language.ts";
 import { openToken } from "../../render/links.ts";
+import { brandOf } from "../branding.ts";
 import { type ContactRow, contactService } from "../contacts/service.ts";
 import type { Noun } from "../module.ts";
 import { ensureStorage } from "../quotas.ts";
@@ -238,7 +240,7 @@ function decisionIn(
 /** The mail that a link belongs to, with its project and the contact whom the link changes. */
 export type Recipient = {
   emailSeq: number;
-  projectName: string;
+  brand: Brand;
   /** BCP 47 tag of the project's language. */
   language: string;
   /** The address to which the mail was sent; null if its contact was deleted. */
@@ -253,16 +255,21 @@ type Decision = {
   via: "page" | "one-click";
 };
 
-type Mail = Omit<Recipient, "contact"> & { projectSeq: number; contactSeq: number | null };
+type Mail = Omit<Recipient, "contact" | "brand"> & {
+  projectSeq: number;
+  contactSeq: number | null;
+};
 
 const findMail = statement<Mail, [string]>(`
   SELECT e.seq AS emailSeq, e.project_seq AS projectSeq, e.contact_seq AS contactSeq,
-         e.to_address AS "to", p.name AS projectName, p.language
+         e.to_address AS "to", p.language
   FROM emails e JOIN projects p ON p.seq = e.project_seq WHERE e.id = +?`);
 
 function recipientOf(app: App, emailId: string | null): Recipient | null {
   const mail = emailId === null ? null : findMail(app).get(emailId);
-  return mail === null ? null : { ...mail, contact: contactService(app).findRecipient(mail) };
+  const brand = mail === null ? null : brandOf(app, mail.projectSeq);
+  if (mail === null || brand === null) return null;
+  return { ...mail, brand, contact: contactService(app).findRecipient(mail) };
 }
 
 /**

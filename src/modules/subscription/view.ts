@@ -1,5 +1,6 @@
 /** Builds the page that a recipient sees. Pure. */
 
+import type { Brand } from "../../http/brand.ts";
 import type { Page } from "../../http/page.ts";
 import { fillPlaceholders, type PageText, type Texts } from "../../render/language.ts";
 import type { Recipient } from "./subscription.ts";
@@ -19,15 +20,15 @@ export function buildPage(
   name: PageName,
   { recipient, hasActed }: { recipient: Recipient; hasActed: boolean },
 ): Page {
-  const { contact, to, projectName } = recipient;
-  if (to === null) return toPage(texts, texts.contactDeleted, { sender: projectName });
+  const { contact, to, brand } = recipient;
+  if (to === null) return toPage(texts, texts.contactDeleted, { brand });
   const hasNewAddress = contact !== null && contact.email !== to;
   const values = {
-    project: projectName,
+    project: brand.name,
     email: hasNewAddress ? texts.newAddress : maskAddress(to),
   };
   if (contact === null) {
-    return toPage(texts, filled(texts.unsubscribed, values), { sender: projectName });
+    return toPage(texts, filled(texts.unsubscribed, values), { brand });
   }
   const { isSubscribed } = contact;
   const isQuestion = !hasActed && name === (isSubscribed ? "unsubscribe" : "subscribe");
@@ -36,7 +37,7 @@ export function buildPage(
   const isManaging = name === "manage" && !hasActed;
   const shown = isQuestion ? question : isManaging ? { ...state, title: texts.manage } : state;
   return toPage(texts, filled(shown, values), {
-    sender: projectName,
+    brand,
     action: isSubscribed ? "unsubscribe" : "subscribe",
     isMain: isQuestion || isManaging,
     // On pages about unsubscribing, the note says that transactional mail still arrives.
@@ -51,14 +52,14 @@ function filled({ title, text }: PageText, values: Readonly<Record<string, strin
 function toPage(
   texts: Texts,
   { title, text }: PageText,
-  rest: { sender: string; action?: Action; isMain?: boolean; hasNote?: boolean },
+  rest: { brand: Brand; action?: Action; isMain?: boolean; hasNote?: boolean },
 ): Page {
-  const { sender, action, isMain = false, hasNote = false } = rest;
+  const { brand, action, isMain = false, hasNote = false } = rest;
   return {
     language: texts.language,
     title,
     text,
-    sender,
+    brand,
     button:
       action === undefined ? null : { label: texts[action], name: ACTION, value: action, isMain },
     note: hasNote ? texts.note : null,
