@@ -57,6 +57,14 @@ const COUNTED_BY_CODE = {
     received: `r.name = '${RECEIVED_EVENT}'`,
     isInsertCounted: true,
   },
+  consents: {
+    table: "consents",
+    project: OWN,
+    fixedBytes: 80,
+    texts: { source_id: 1, client_address: 1 },
+    isInsertCounted: true,
+    isUpdateCounted: true,
+  },
   emails: {
     table: "emails",
     project: OWN,
@@ -89,6 +97,7 @@ const COUNTED_BY_CODE = {
 
 export const METERED: readonly Metered[] = [
   COUNTED_BY_CODE.contacts,
+  COUNTED_BY_CODE.consents,
   { table: "suppressions", project: OWN, fixedBytes: 60, texts: { email: 2 } },
   COUNTED_BY_CODE.emails,
   COUNTED_BY_CODE.attempts,

@@ -4,10 +4,12 @@
  * written itself.
  */
 
+import type { App } from "../core/app.ts";
 import { type AddressRange, isInRanges, parseIpAddress } from "../lib/address-ranges.ts";
 import { clientNetwork } from "../lib/client-network.ts";
 import { isPublicAddress } from "../lib/ip-addresses.ts";
 import type { Log } from "../lib/log.ts";
+import { type Incoming, peerOf } from "./incoming.ts";
 
 type Hops = {
   /** Remote address of the socket; null if the socket is closed. */
@@ -44,6 +46,16 @@ export function clientAddressReader(options: {
     if (peer !== null && forwardedFor !== null) reportProxy(peer);
     return clientNetwork(clientBehind(trusted, { peer, forwardedFor }));
   };
+}
+
+/** The address of the client of a request behind trusted proxies; null for a closed socket. */
+export function clientAddress(
+  { config }: App,
+  incoming: Pick<Incoming, "request" | "server">,
+): string | null {
+  const forwardedFor = incoming.request.headers.get("x-forwarded-for");
+  const hops = { peer: peerOf(incoming), forwardedFor };
+  return clientBehind(config.trustedProxies, hops) || null;
 }
 
 /** The address of the client behind trusted proxies; empty for a closed socket. */

@@ -4,6 +4,7 @@
 const RESERVED = [
   /^email\./,
   /^contact\.(subscribed|unsubscribed)$/,
+  /^consent\.(given|confirmed|withdrawn)$/,
   /^segment\..*\.(entry|exit)$/,
   /^webhook\.(disabled|test)$/,
 ] as const;

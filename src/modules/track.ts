@@ -18,6 +18,7 @@ import { described, describeOperations, imitated, named } from "../http/document
 import { MirroredEnvelope, mirroredEnvelope, withErrors } from "../http/envelope.ts";
 import { EXAMPLE } from "../http/example-values.ts";
 import { EmailAddress, normalizedAddress } from "../http/formats.ts";
+import { clientAddress } from "../http/client-address.ts";
 import { PLUNK } from "../http/route-path.ts";
 import { ensureChecks, Input, withChecks } from "../http/validation.ts";
 import { isoTime } from "../lib/clock.ts";
@@ -32,7 +33,8 @@ import {
   withoutNulls,
 } from "./contacts/data.ts";
 import { Data } from "./contacts/model.ts";
-import { contactService } from "./contacts/service.ts";
+import { consentBy } from "./consents/record.ts";
+import { type ConsentCause, contactService } from "./contacts/service.ts";
 import { EventName } from "./events/model.ts";
 import type { Noun } from "./module.ts";
 
@@ -138,12 +140,24 @@ function trackRoute(
 ) {
   return new Elysia({ name: `track: ${path}` }).use(admission.anyKey).post(
     path,
-    ({ project, keyKind, body, once }) =>
+    ({ project, keyKind, actor, body, once, request, server }) =>
       once(() => {
         ensureChecks(TrackInput, body);
         return () => ({
           status: 200,
-          body: mirroredEnvelope(track(app, project.seq, keyKind, body)),
+          body: mirroredEnvelope(
+            track(app, project.seq, {
+              keyKind,
+              input: body,
+              consent:
+                keyKind === "SECRET"
+                  ? consentBy(actor())
+                  : {
+                      source: { type: "PUBLIC_KEY" },
+                      clientAddress: clientAddress(app, { request, server }),
+                    },
+            }),
+          ),
         });
       }),
     {
@@ -160,12 +174,17 @@ const MAX_PUBLIC_DATA_KIB = 16;
 const MAX_PUBLIC_CONTACT_DATA_KIB = 32;
 
 /** Part of a change: records the event and creates or updates its contact. */
-function track(app: App, projectSeq: number, keyKind: KeyKind, input: TrackInput) {
+function track(
+  app: App,
+  projectSeq: number,
+  { keyKind, input, consent }: { keyKind: KeyKind; input: TrackInput; consent: ConsentCause },
+) {
   const at = app.clock.now();
   const { subscribed, preserveExistingSubscription = false } = input;
   const data = input.data === undefined ? undefined : readData(input.data, keyKind);
   const { contact } = contactService(app).upsert({
     projectSeq,
+    consent,
     email: normalizedAddress(input.email),
     subscribed: preserveExistingSubscription ? undefined : subscribed,
     defaultSubscribed: (preserveExistingSubscription ? subscribed : undefined) ?? true,

@@ -18,6 +18,8 @@ const OWNERS: Readonly<Record<string, string>> = {
   campaign_links: "modules/campaigns/",
   campaigns: "modules/campaigns/",
   captured_messages: "outbox/",
+  consent_wordings: "modules/consents/",
+  consents: "modules/consents/",
   contact_counts: "migrations", // Maintained by triggers.
   contact_events: "events/",
   contacts: "modules/contacts/",

@@ -38,6 +38,7 @@ const NOT_METERED = [
   "users",
   "campaign_counts", // One row per campaign.
   "campaign_hours", // One row per campaign and hour.
+  "consent_wordings", // One row per text of a page at which a person decided.
   "contact_counts",
   "contact_events", // In the fixed bytes of an event.
   "direct_sites",

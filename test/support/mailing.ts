@@ -98,13 +98,13 @@ export function mailingOf(t: TestApp) {
       }
     },
 
-    /** Returns the events after the first one, except email.sent, with their mail and data. */
+    /** Returns the events after the first one, except email.sent and those of the ledger of consents, with their mail and data. */
     events: () =>
       t.db.sqlite
         .query<{ name: string; email: string | null; data: string | null }, [number]>(
           `SELECT ev.name, e.id AS email, ev.data FROM events ev
            LEFT JOIN emails e ON e.seq = ev.email_seq
-           WHERE ev.name <> 'email.sent' AND ev.project_seq = ? ORDER BY ev.seq LIMIT -1 OFFSET 1`,
+           WHERE ev.name <> 'email.sent' AND ev.name NOT LIKE 'consent.%' AND ev.project_seq = ? ORDER BY ev.seq LIMIT -1 OFFSET 1`,
         )
         .all(t.project.seq),
   };

@@ -345,7 +345,11 @@ export function applyComplaint(
   const contacts = contactService(app);
   const contact = contacts.findRecipient(mail);
   if (contact !== null) {
-    contacts.setSubscription(contact, false, { emailSeq: mail.seq, data: { via: "complaint" } });
+    contacts.setSubscription(contact, false, {
+      emailSeq: mail.seq,
+      data: { via: "complaint" },
+      consent: { source: { type: "COMPLAINT", id: mail.id } },
+    });
   }
   if (mail.to === null) return { ...result, effect: "complained" };
   const entry = { reason: "COMPLAINT", at, emailSeq: mail.seq } as const;
@@ -359,7 +363,8 @@ export function applyUnsubscribe(app: App, mail: ReportedMail, via = "mail"): Re
   const contacts = contactService(app);
   const contact = contacts.findRecipient(mail);
   if (contact === null || !contact.isSubscribed) return result;
-  contacts.setSubscription(contact, false, { emailSeq: mail.seq, data: { via } });
+  const consent = { source: { type: "MAIL", id: mail.id } } as const;
+  contacts.setSubscription(contact, false, { emailSeq: mail.seq, data: { via }, consent });
   return { ...result, effect: "unsubscribed" };
 }
 

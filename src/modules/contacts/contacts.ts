@@ -31,6 +31,7 @@ import { createJobQuota } from "./jobs/quota.ts";
 import { createJobWorker } from "./jobs/worker.ts";
 import { createJobs } from "./jobs/jobs.ts";
 import { suppressAddress, suppressionReason } from "../suppressions.ts";
+import { type RecordOwnConsent, recordOwnConsent } from "../consents/record.ts";
 import { contactRoutes } from "./routes.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { admissionOf } from "../admission.ts";
@@ -47,13 +48,22 @@ function createContactJobs(app: App) {
   const { db, folder, writer, clock, log, usage } = app;
   const [events, contacts, audience] = [eventLog(app), contactService(app), filterAudience(app)];
   const { remove } = contactRemoval(app);
+  const recordConsent: RecordOwnConsent = (...change) => recordOwnConsent(app, ...change);
   const files = createImportFiles(folder);
   const jobs = createJobs({ db, clock });
   const quota = createJobQuota({ db, maxJobs: app.config.quotaJobs });
   const jobFile = createJobFile(files);
   const faults = createImportFaults(db);
   const imports = createImports({ app, files, jobs, quota, clock, jobFile, faults, writer });
-  const actionOf = createBulkActions({ db, clock, events, contacts, audience, remove });
+  const actionOf = createBulkActions({
+    db,
+    clock,
+    events,
+    contacts,
+    audience,
+    remove,
+    recordConsent,
+  });
   const worker = createJobWorker({
     jobs,
     runners: {
@@ -68,6 +78,7 @@ function createContactJobs(app: App) {
           clock,
           events,
           usage: usage,
+          recordConsent,
           suppress: (projectSeq, email, reason) => suppressAddress(app, projectSeq, email, reason),
         }),
         writer,

@@ -22,6 +22,7 @@ import {
 } from "../../http/envelope.ts";
 import { normalizedAddress } from "../../http/formats.ts";
 import { PageQuery } from "../../http/pagination.ts";
+import { consentBy } from "../consents/record.ts";
 import { seesSecrets } from "../../http/role-views.ts";
 import { roleForHistory } from "../../http/scopes.ts";
 import { ensureChecks } from "../../http/validation.ts";
@@ -74,9 +75,10 @@ export function contactRoutes(deps: { app: App; admission: Admission; contacts: 
     )
     .post(
       "",
-      ({ project, body, once }) =>
+      ({ project, actor, body, once }) =>
         once(() => () => {
           const upserted = contacts.upsert({
+            consent: consentBy(actor()),
             projectSeq: project.seq,
             email: normalizedAddress(body.email),
             subscribed: body.subscribed,
@@ -119,10 +121,10 @@ export function contactRoutes(deps: { app: App; admission: Admission; contacts: 
     )
     .patch(
       "/:id",
-      async ({ project, params, body, store, storeWithoutQuota }) => {
+      async ({ project, actor, params, body, store, storeWithoutQuota }) => {
         const patch =
           body.email === undefined ? body : { ...body, email: normalizedAddress(body.email) };
-        const change = contacts.patch(project.seq, params.id, patch);
+        const change = contacts.patch(project.seq, params.id, patch, consentBy(actor()));
         return presentContact(
           await (onlyUnsubscribes(patch) ? storeWithoutQuota(change) : store(change)),
         );

@@ -14,6 +14,7 @@ import { newId } from "../../lib/id.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { eventLog } from "../../events/log.ts";
 import { contactMails } from "../../outbox/contact-mails.ts";
+import { type ConsentInput, recordConsent } from "../consents/record.ts";
 import { type JsonObject, mergeData, parseData, serializeData } from "./data.ts";
 import type { Contact, ContactPatch, UpsertedContact } from "./model.ts";
 import { contactRemoval } from "./remove.ts";
@@ -42,15 +43,29 @@ type Upsert = {
    * in the data of a contact that strangers fill with a public key.
    */
   maxDataKib?: number;
+  consent?: ConsentCause | null;
 };
+
+/**
+ * What the ledger of consents keeps of a change of the subscription. If it is left out, the change
+ * came from the API; null if the caller adds to the ledger itself.
+ */
+export type ConsentCause = Pick<ConsentInput, "source"> &
+  Partial<Pick<ConsentInput, "clientAddress" | "wording">>;
 
 type FoundContact = Omit<ContactRow, "isSubscribed"> & { isSubscribed: number };
 
-/** The mail that caused a change of the subscription, and the data of the event. */
-type Cause = { emailSeq: number; data: JsonObject };
+/** The mail that caused a change of the subscription, the data of the event, and the consent. */
+type Cause = {
+  emailSeq?: number;
+  data?: JsonObject;
+  consent?: ConsentCause | null | undefined;
+};
 
 /** The project, contact and address of a mail; the last two are null once the contact was deleted. */
 type MailRecipient = { projectSeq: number; contactSeq: number | null; to: string | null };
+
+const FROM_API: ConsentCause = { source: { type: "API" } };
 
 export const contactService = perApp(createContacts);
 
@@ -82,13 +97,23 @@ function createContacts(app: App) {
     return updated;
   }
 
-  function recordSubscription(contact: ContactRow, cause?: Cause): void {
+  function recordSubscription(contact: ContactRow, cause: Cause = {}): void {
+    const { consent = FROM_API, ...event } = cause;
     events.record({
       projectSeq: contact.projectSeq,
       name: contact.isSubscribed ? "contact.subscribed" : "contact.unsubscribed",
       contactSeq: contact.seq,
-      ...cause,
+      ...event,
       at: clock.now(),
+    });
+    if (consent === null) return;
+    recordConsent(app, {
+      contact,
+      kind: contact.isSubscribed ? "GIVEN" : "WITHDRAWN",
+      topicSeq: null,
+      clientAddress: null,
+      wording: null,
+      ...consent,
     });
   }
 
@@ -104,7 +129,7 @@ function createContacts(app: App) {
       },
       now,
     );
-    if (contact.isSubscribed) recordSubscription(contact);
+    if (contact.isSubscribed) recordSubscription(contact, { consent: fields.consent });
     return contact;
   }
 
@@ -128,11 +153,12 @@ function createContacts(app: App) {
       const existing = findByEmail(fields.projectSeq, fields.email);
       if (existing === null) return { contact: create(fields), isNew: true };
       const staysUnsubscribed = fields.neverResubscribes === true && !existing.isSubscribed;
-      const contact = update(existing, {
+      const next = {
         email: existing.email,
         isSubscribed: staysUnsubscribed ? false : (fields.subscribed ?? existing.isSubscribed),
         data: mergedText(existing, fields.data, fields.maxDataKib),
-      });
+      };
+      const contact = update(existing, next, { consent: fields.consent });
       return { contact, isNew: false };
     },
 
@@ -140,17 +166,19 @@ function createContacts(app: App) {
       projectSeq: number,
       id: string,
       patch: ContactPatch & { email?: string },
+      consent?: ConsentCause,
     ): Change<ContactRow> {
       return () => {
         const contact = get(projectSeq, id);
         const email = patch.email ?? contact.email;
         const holder = findByEmail(projectSeq, email);
         if (holder !== null && holder.seq !== contact.seq) throw emailTaken(email);
-        return update(contact, {
+        const next = {
           email,
           isSubscribed: patch.subscribed ?? contact.isSubscribed,
           data: mergedText(contact, patch.data),
-        });
+        };
+        return update(contact, next, { consent });
       };
     },
 

@@ -21,18 +21,21 @@ import { statement } from "../../db/statement.ts";
 import { bodiesOf } from "../../http/body.ts";
 import { MAX_FORM_BYTES } from "../../http/body-limits.ts";
 import { describeOperations, undocumented } from "../../http/documented.ts";
+import { clientAddress } from "../../http/client-address.ts";
 import { readForm } from "../../http/form.ts";
 import type { Brand } from "../../http/brand.ts";
+import type { Incoming } from "../../http/incoming.ts";
 import { badLinkPage, errorPage, Html, type Page, pageResponse } from "../../http/page.ts";
 import { AppError } from "../../lib/errors.ts";
 import { describeError } from "../../lib/log.ts";
-import { chooseTexts } from "../../render/language.ts";
+import { chooseTexts, type Texts } from "../../render/language.ts";
 import { openToken } from "../../render/links.ts";
 import { brandOf } from "../branding.ts";
-import { type ContactRow, contactService } from "../contacts/service.ts";
+import type { ConsentSource } from "../consents/record.ts";
+import { type ConsentCause, type ContactRow, contactService } from "../contacts/service.ts";
 import type { Noun } from "../module.ts";
 import { ensureStorage } from "../quotas.ts";
-import { ACTION, buildPage, type PageName } from "./view.ts";
+import { ACTION, buildPage, type PageName, wordingOf } from "./view.ts";
 
 /** The form of the pages, which mail programs also send for one click (RFC 8058 §3.1). */
 const PAGE_FORM = {
@@ -154,13 +157,14 @@ function subscriptionRoutes(app: App) {
   );
 }
 
-type Answer = (app: App, name: PageName, request: Request) => Response | Promise<Response>;
+type Asked = Pick<Incoming, "request" | "server">;
+type Answer = (app: App, name: PageName, asked: Asked) => Response | Promise<Response>;
 
 /** Answers errors with a page that does not describe them; the log gets the description. */
 function withErrorPage(app: App, name: PageName, answer: Answer) {
-  return async ({ request }: { request: Request }): Promise<Response> => {
+  return async ({ request, server }: Asked): Promise<Response> => {
     try {
-      return await answer(app, name, request);
+      return await answer(app, name, { request, server });
     } catch (error) {
       const status = error instanceof AppError ? error.status : 500;
       app.log.error("a subscription page failed", {
@@ -173,7 +177,7 @@ function withErrorPage(app: App, name: PageName, answer: Answer) {
   };
 }
 
-function show(app: App, name: PageName, request: Request): Response {
+function show(app: App, name: PageName, { request }: Asked): Response {
   const recipient = recipientOf(app, emailIdIn(app, request));
   if (recipient === null) return respond(request, null, badLinkPage, 404);
   return respond(request, recipient, (texts) =>
@@ -181,7 +185,8 @@ function show(app: App, name: PageName, request: Request): Response {
   );
 }
 
-async function act(app: App, name: PageName, request: Request): Promise<Response> {
+async function act(app: App, name: PageName, asked: Asked): Promise<Response> {
+  const { request } = asked;
   const emailId = emailIdIn(app, request);
   const recipient = recipientOf(app, emailId);
   if (recipient === null) return respond(request, null, badLinkPage, 404);
@@ -192,7 +197,13 @@ async function act(app: App, name: PageName, request: Request): Promise<Response
     const view = { recipient, hasActed: false };
     return respond(request, recipient, (texts) => buildPage(texts, name, view), 400);
   }
-  const decided = await app.writer.write(() => decide(app, emailId, decision));
+  const texts = textsFor(request, recipient);
+  const consent = {
+    source: { type: sourceOf(decision), id: emailId },
+    clientAddress: clientAddress(app, asked),
+    wording: decision.via === "page" ? wordingOf(texts, name, recipient) : null,
+  };
+  const decided = await app.writer.write(() => decide(app, emailId, { ...decision, consent }));
   const updated = decided ?? recipient;
   const view = { recipient: updated, hasActed: true };
   return respond(request, updated, (texts) => buildPage(texts, name, view));
@@ -209,8 +220,16 @@ function respond(
   view: (texts: ReturnType<typeof chooseTexts>) => Page,
   status = 200,
 ): Response {
-  const accepted = request.headers.get("accept-language");
-  return pageResponse(view(chooseTexts(recipient?.language ?? null, accepted)), status);
+  return pageResponse(view(textsFor(request, recipient)), status);
+}
+
+function textsFor(request: Request, recipient: Recipient | null): Texts {
+  return chooseTexts(recipient?.language ?? null, request.headers.get("accept-language"));
+}
+
+function sourceOf({ isSubscribed, via }: Decision): ConsentSource["type"] {
+  if (via === "one-click") return "ONE_CLICK";
+  return isSubscribed ? "SUBSCRIBE_LINK" : "UNSUBSCRIBE_LINK";
 }
 
 /**
@@ -281,12 +300,12 @@ function recipientOf(app: App, emailId: string | null): Recipient | null {
 function decide(
   app: App,
   emailId: string | null,
-  { isSubscribed, via }: Decision,
+  { isSubscribed, via, consent }: Decision & { consent: ConsentCause },
 ): Recipient | null {
   const recipient = recipientOf(app, emailId);
   if (recipient === null || recipient.contact === null) return recipient;
   if (isSubscribed) ensureStorage(app, recipient.contact.projectSeq, true);
-  const cause = { emailSeq: recipient.emailSeq, data: { via } };
+  const cause = { emailSeq: recipient.emailSeq, data: { via }, consent };
   const contact = contactService(app).setSubscription(recipient.contact, isSubscribed, cause);
   return { ...recipient, contact };
 }

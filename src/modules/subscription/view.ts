@@ -18,14 +18,14 @@ type Action = "subscribe" | "unsubscribe";
 export function buildPage(
   texts: Texts,
   name: PageName,
-  { recipient, hasActed }: { recipient: Recipient; hasActed: boolean },
+  { recipient, hasActed, email }: { recipient: Recipient; hasActed: boolean; email?: string },
 ): Page {
   const { contact, to, brand } = recipient;
   if (to === null) return toPage(texts, texts.contactDeleted, { brand });
   const hasNewAddress = contact !== null && contact.email !== to;
   const values = {
     project: brand.name,
-    email: hasNewAddress ? texts.newAddress : maskAddress(to),
+    email: email ?? (hasNewAddress ? texts.newAddress : maskAddress(to)),
   };
   if (contact === null) {
     return toPage(texts, filled(texts.unsubscribed, values), { brand });
@@ -43,6 +43,20 @@ export function buildPage(
     // On pages about unsubscribing, the note says that transactional mail still arrives.
     hasNote: isQuestion === isSubscribed,
   });
+}
+
+/**
+ * The text of the page with the button that was pressed. The address stays a placeholder, so that the
+ * wording is the same for all recipients of the project.
+ */
+export function wordingOf(texts: Texts, name: PageName, recipient: Recipient): string {
+  const page = buildPage(texts, name, {
+    recipient: { ...recipient, to: recipient.contact?.email ?? recipient.to },
+    hasActed: false,
+    email: "{email}",
+  });
+  const lines = [page.title, page.text, page.button && `[${page.button.label}]`, page.note];
+  return lines.filter((line) => line !== null).join("\n\n");
 }
 
 function filled({ title, text }: PageText, values: Readonly<Record<string, string>>): PageText {

@@ -5,6 +5,7 @@
 import type { Db } from "../../../db/open.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { EventLog } from "../../../events/log.ts";
+import type { RecordOwnConsent } from "../../consents/record.ts";
 import type { RemoveContact } from "../remove.ts";
 import type { Contacts } from "../service.ts";
 import type { FindAudience } from "./bulk.ts";
@@ -13,7 +14,7 @@ import type { BulkJob } from "./model.ts";
 /** Applies an action inside a change. Returns true if the contact was changed or deleted. */
 export type ContactAction = (projectSeq: number, contactSeq: number) => boolean;
 /** The action of a job with its values. */
-export type ActionOf = (job: BulkJob) => ContactAction;
+export type ActionOf = (jobId: string, job: BulkJob) => ContactAction;
 
 export function createBulkActions(deps: {
   db: Db;
@@ -22,8 +23,9 @@ export function createBulkActions(deps: {
   contacts: Pick<Contacts, "findBySeq" | "patch">;
   audience: Pick<FindAudience, "move">;
   remove: RemoveContact;
+  recordConsent: RecordOwnConsent;
 }): ActionOf {
-  const { db, clock, events, contacts, audience, remove } = deps;
+  const { db, clock, events, contacts, audience, remove, recordConsent } = deps;
   const exists = db.sqlite.prepare<{ seq: number }, [number]>(
     "SELECT seq FROM contacts WHERE seq = ?",
   );
@@ -31,13 +33,15 @@ export function createBulkActions(deps: {
     UPDATE contacts SET is_subscribed = ?, updated_at = ?
     WHERE seq = ? AND is_subscribed <> ? RETURNING seq`);
 
-  function setSubscription(isSubscribed: boolean): ContactAction {
+  function setSubscription(jobId: string, isSubscribed: boolean): ContactAction {
     const flag = Number(isSubscribed);
     const name = isSubscribed ? "contact.subscribed" : "contact.unsubscribed";
     return (projectSeq, contactSeq) => {
       const at = clock.now();
       if (change.get(flag, at, contactSeq, flag) === null) return false;
       events.record({ projectSeq, name, contactSeq, at });
+      const source = { type: "BULK", id: jobId } as const;
+      recordConsent({ projectSeq, seq: contactSeq }, isSubscribed, source);
       return true;
     };
   }
@@ -55,12 +59,12 @@ export function createBulkActions(deps: {
     (projectSeq, contactSeq) =>
       audience.move(direction, { projectSeq, id }, contactSeq);
 
-  return ({ action, segmentId = "", data = {} }) => {
+  return (jobId, { action, segmentId = "", data = {} }) => {
     switch (action) {
       case "subscribe":
-        return setSubscription(true);
+        return setSubscription(jobId, true);
       case "unsubscribe":
-        return setSubscription(false);
+        return setSubscription(jobId, false);
       case "addToSegment":
         return move("enter", segmentId);
       case "removeFromSegment":

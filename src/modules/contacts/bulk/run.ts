@@ -149,7 +149,7 @@ export function createBulkRunner(deps: {
       const total = await targeted.count(job.projectSeq);
       await writer.write(() => jobs.setTotal(job.seq, total));
     }
-    const step = stepBySeq(job, actionOf(input));
+    const step = stepBySeq(job, actionOf(job.id, input));
     let progress = progressOf(job);
     for await (const found of targeted.members(job.projectSeq, progress.cursor)) {
       const targets = found.filter((seq) => seq <= newestSeq);
@@ -166,7 +166,7 @@ export function createBulkRunner(deps: {
         const { ids } = input;
         await writer.write(() => jobs.setTotal(job.seq, ids.length));
         const start = { targets: ids, index: job.cursor, progress: progressOf(job) };
-        await runAll(job, start, { step: stepById(job, actionOf(input)), isStopping });
+        await runAll(job, start, { step: stepById(job, actionOf(job.id, input)), isStopping });
       }
       return { is: isStopping() ? "stopped" : "completed" };
     },

@@ -48,9 +48,10 @@ export function readInput(job: JobRow): ImportJob {
   return Value.Parse(ImportJob, JSON.parse(job.input));
 }
 
-export function targetOf({ projectSeq }: JobRow, input: ImportJob): RowTarget {
+export function targetOf({ id, projectSeq }: JobRow, input: ImportJob): RowTarget {
   return {
     projectSeq,
+    jobId: id,
     subscribesNew: input.subscribesNew,
     resubscribes: input.resubscribes ?? false,
     suppressAs: input.suppressAs ?? null,

@@ -13,6 +13,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import { AppError } from "../../../lib/errors.ts";
 import { newId } from "../../../lib/id.ts";
 import type { EventLog } from "../../../events/log.ts";
+import type { RecordOwnConsent } from "../../consents/record.ts";
 import type { Standing } from "./standing.ts";
 import { mergeData, parseData, serializeData } from "../data.ts";
 
@@ -24,6 +25,8 @@ export type RowTarget = {
   resubscribes: boolean;
   /** If not null, rows only suppress addresses; the reason is for rows that say no other. */
   suppressAs: SuppressionReason | null;
+  /** Id of the import, for the ledger of consents. */
+  jobId: string;
 };
 
 type SuppressionReason = Exclude<Standing, "SUBSCRIBED" | "UNSUBSCRIBED">;
@@ -93,10 +96,11 @@ export function createRowWriter(deps: {
   clock: Clock;
   events: EventLog;
   usage: Pick<UsageCounter, "addBytes">;
+  recordConsent: RecordOwnConsent;
   /** Suppresses an address; returns false if it was suppressed before. */
   suppress: (projectSeq: number, email: string, reason: SuppressionReason) => boolean;
 }): RowWriter {
-  const { clock, events, usage, suppress } = deps;
+  const { clock, events, usage, suppress, recordConsent } = deps;
   const { sqlite } = deps.db;
   const insert = sqlite.prepare<unknown, [string, number, string, number, string, number, number]>(`
     INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
@@ -110,12 +114,14 @@ export function createRowWriter(deps: {
   );
 
   function recordSubscription(
-    { projectSeq }: RowTarget,
+    { projectSeq, jobId }: RowTarget,
     contactSeq: number,
     isSubscribed: boolean,
   ): void {
     const name = isSubscribed ? "contact.subscribed" : "contact.unsubscribed";
     events.record({ projectSeq, name, contactSeq, at: clock.now() });
+    const source = { type: "IMPORT", id: jobId } as const;
+    recordConsent({ projectSeq, seq: contactSeq }, isSubscribed, source);
   }
 
   /** Creates the contact; returns false if it exists already. */
