@@ -17,52 +17,29 @@
 
 import type { App } from "../../core/app.ts";
 import type { Module } from "../module.ts";
-import { createReader } from "../../events/reader.ts";
 import { announcedRows, createAnnounceExecution } from "./run/announced-rows.ts";
-import { createExecutionRows, type Execution } from "./run/execution-rows.ts";
+import { createExecutionRows } from "./run/execution-rows.ts";
+import { createEngineParts } from "./run/parts.ts";
 import { createForgetContact } from "./run/forget-contact.ts";
 import { createStepSubjects } from "./steps/subjects.ts";
 import { createWebhookCalls } from "./steps/webhook-calls.ts";
-import { createAdvancer } from "./run/advance.ts";
 import { contactExecutionRoutes } from "./contact-routes.ts";
 import { countRoutes } from "./count-routes.ts";
 import { executionRoutes } from "./execution-routes.ts";
 import { createExecutions } from "./executions.ts";
 import { graphRoutes } from "./graph-routes.ts";
-import type { Graph } from "./graph/graph.ts";
-import { type Paths, pathsOf as pathsOfGraph } from "./graph/paths.ts";
-import { createRunStep } from "./steps/run-step.ts";
 import { createWorkflowRunner } from "./run/runner.ts";
-import { createSendEmail, type SendingProject } from "./steps/send-email.ts";
 import { createWorkflows, type Workflows } from "./service.ts";
 import { workflowRoutes } from "./routes.ts";
-import { createWebhookContexts } from "./steps/webhook-context.ts";
 import { createUnentered } from "./unentered.ts";
-import { createTriggers, type StartableWorkflow } from "./run/triggers.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { admissionOf } from "../admission.ts";
 import { announcements } from "../../events/announcements.ts";
 import { contactService } from "../contacts/service.ts";
-import { isSenderVerified } from "../domains/domains.ts";
 import { eventLog } from "../../events/log.ts";
-import { eventsOfContact } from "../../events/contact-events.ts";
 import { contactRemoval } from "../contacts/remove.ts";
 import { segmentService } from "../segments/service.ts";
-import { emailStore } from "../../outbox/enqueue.ts";
-import { compiledTemplates } from "../../render/template/cache.ts";
 import { flushHits } from "../tracking/tracking.ts";
-
-/** The name under which the position in the event log is stored. */
-const READER = "workflows";
-
-type ProjectRow = {
-  name: string;
-  language: string;
-  fromAddress: string | null;
-  fromName: string | null;
-};
-
-const NO_PROJECT: ProjectRow = { name: "", language: "en", fromAddress: null, fromName: null };
 
 type Parts = ReturnType<typeof partsOf>;
 
@@ -74,13 +51,8 @@ function partsOf(app: App) {
     announcements: announcements(app),
     contacts: contactService(app),
     events: eventLog(app),
-    eventsOfContact: eventsOfContact(app),
-    isSenderVerified: (projectSeq: number, domain: string) =>
-      isSenderVerified(app, projectSeq, domain),
     removal: contactRemoval(app),
     segments: segmentService(app),
-    store: emailStore(app),
-    templateCache: compiledTemplates(app),
   };
 }
 
@@ -131,94 +103,33 @@ export const workflowModule = perApp((app: App): Module => {
 
 /** Connects the parts that run executions. */
 function createExecutionRunner(deps: Parts & { workflows: Workflows }) {
-  const { db, writer, clock, log, contacts, segments, workflows } = deps;
-  const { sqlite } = db;
-  const findProject = sqlite.prepare<ProjectRow, [number]>(`
-    SELECT name, language, from_address AS fromAddress, from_name AS fromName
-    FROM projects WHERE seq = +?`);
-  const findCurrent = sqlite.prepare<{ seq: number }, [number]>(
-    "SELECT version_seq AS seq FROM workflows WHERE seq = +?",
-  );
+  const { app, db, writer, clock, log, contacts, workflows } = deps;
   const announce = createAnnounceExecution(deps);
   const executionRows = announcedRows(createExecutionRows(db), announce, (workflowSeq) =>
     writer.afterCommit(() => calls.wake([workflowSeq])),
   );
-  const pathsByGraph = new WeakMap<Graph, Paths>();
-
-  function pathsOf(versionSeq: number): Paths | null {
-    const graph = workflows.graphOf(versionSeq);
-    if (graph === null) return null;
-    const paths = pathsByGraph.get(graph) ?? pathsOfGraph(graph);
-    pathsByGraph.set(graph, paths);
-    return paths;
-  }
-
-  function projectOf(seq: number): SendingProject {
-    const { name, language, fromAddress, fromName } = findProject.get(seq) ?? NO_PROJECT;
-    return {
-      name,
-      language,
-      sender: fromAddress === null ? null : { address: fromAddress, name: fromName },
-    };
-  }
-
-  function triggered(projectSeq: number, eventName: string): StartableWorkflow[] {
-    return workflows
-      .findTriggered(projectSeq, eventName)
-      .map(({ seq, versionSeq, allowReentry }) => ({
-        seq,
-        projectSeq,
-        versionSeq,
-        allowReentry: allowReentry === 1,
-      }));
-  }
-
-  /** Part of a change: an old version is deleted when its last active execution ends. */
-  function onExecutionEnd({
-    workflowSeq,
-    versionSeq,
-  }: Pick<Execution, "workflowSeq" | "versionSeq">) {
-    if (findCurrent.get(workflowSeq)?.seq === versionSeq) return;
-    workflows.dropUnusedVersions(workflowSeq);
-  }
-
-  const sendEmail = createSendEmail({
-    ...deps,
-    projectOf,
-    subjects: createStepSubjects({ app: deps.app, executionRows, wake: () => runner.wake() }),
-  });
-  const runStep = createRunStep({ contacts, segments, sendEmail });
-  const advancer = createAdvancer({
-    db,
+  const parts = createEngineParts({
+    app,
     executionRows,
-    contacts,
-    pathsOf,
-    runStep,
-    onExecutionEnd,
-    log,
+    workflows,
+    subjects: createStepSubjects({ app, executionRows, wake: () => runner.wake() }),
   });
-  const triggers = createTriggers({ db, executionRows, pathsOf });
+  const { advancer, pathsOf, triggers, onExecutionEnd, webhookContextOf } = parts;
   const calls = createWebhookCalls({
-    app: deps.app,
+    app,
     executionRows,
     advancer,
     pathsOf,
-    webhookContextOf: createWebhookContexts({ db, contacts }),
+    webhookContextOf,
     wake: () => runner.wake(),
   });
   const runner = createWorkflowRunner({
-    app: deps.app,
+    ...parts,
+    app,
     db,
-    executionRows,
     calls,
-    clock,
-    advancer,
-    eventsOfContact: deps.eventsOfContact,
     log,
-    reader: createReader({ db, name: READER }),
-    triggers,
-    triggered,
-    flushEvents: () => flushHits(deps.app),
+    flushEvents: () => flushHits(app),
     writer,
   });
   deps.references.register("template", workflows.usersOfTemplate);
@@ -232,7 +143,7 @@ function createExecutionRunner(deps: Parts & { workflows: Workflows }) {
     executionRows,
     clock,
     contacts,
-    app: deps.app,
+    app,
     getWorkflow: workflows.get,
     graphOf: workflows.graphOf,
     announce,
