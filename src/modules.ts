@@ -44,6 +44,7 @@ import { systemModule } from "./modules/system/system.ts";
 import { draftNoun } from "./modules/template-editor/drafts.ts";
 import { templateTestNoun } from "./modules/template-editor/test-mail.ts";
 import { templateNoun } from "./modules/templates.ts";
+import { contactTopicNoun, topicNoun } from "./modules/topics/topics.ts";
 import { trackNoun } from "./modules/track.ts";
 import { trackingNoun } from "./modules/tracking/tracking.ts";
 import { verificationNoun } from "./modules/verification/verification.ts";
@@ -88,6 +89,8 @@ function createModules(app: App): readonly Module[] {
     moduleOf(app, layoutNoun),
     moduleOf(app, imageNoun),
     imageModule(app),
+    moduleOf(app, topicNoun),
+    moduleOf(app, contactTopicNoun),
     moduleOf(app, suppressionNoun),
     moduleOf(app, bounceNoun),
     inboundRouteModule(app),

@@ -94,6 +94,11 @@ function valueOf(
     const word = "substr(digest, 1, instr(digest, ' '))";
     return `iif(digest LIKE '% %', ${word} || (seq + ${offset}), digest)`;
   }
+  // The number of a deleted topic must not become that of a topic which is made later.
+  if (place === "messages.topic_seq" || place === "consents.topic_seq") {
+    return `iif(topic_seq IS NULL, NULL,
+      coalesce((SELECT t.seq + ${offset} FROM ${SOURCE}.topics t WHERE t.seq = topic_seq), -1))`;
+  }
   return offset === 0 ? quoted(column) : `${quoted(column)} + ${offset}`;
 }
 

@@ -38,6 +38,7 @@ const UNDECLARED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   contact_events: { contact_seq: "contacts", name_seq: "event_names", last_seq: "events" },
   emails: { campaign_seq: "campaigns", execution_seq: "workflow_executions" },
   events: { contact_seq: "contacts", previous_seq: "events" },
+  messages: { topic_seq: "topics" },
   suppressions: { email_seq: "emails" },
   webhook_deliveries: { contact_seq: "contacts" },
   webhooks: { start_seq: "events" },

@@ -167,6 +167,7 @@ export const METERED: readonly Metered[] = [
   },
   { table: "segments", project: OWN, fixedBytes: 300, texts: { condition: 1 } },
   { table: "segment_members", ...ofParent("segments", "segment_seq"), fixedBytes: 30 },
+  { table: "topic_subscriptions", ...ofParent("topics", "topic_seq"), fixedBytes: 40 },
   { table: "workflows", project: OWN, fixedBytes: 600 },
   {
     table: "workflow_versions",

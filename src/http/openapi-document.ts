@@ -39,6 +39,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   Events: "Record events of contacts, and read the event log",
   Verification: "Check an address without sending mail",
   Segments: "Groups of contacts, by a condition or by a list",
+  Topics: "Kinds of marketing mail that contacts join and leave",
   Campaigns: "One mail to an audience of contacts",
   Workflows: "Steps that an event starts for a contact",
   Webhooks: "Calls that tell other systems about events",

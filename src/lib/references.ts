@@ -18,10 +18,10 @@ type FindUses = (projectSeq: number, key: string) => Use[];
 type CheckUses = (projectSeq: number, keys: ReadonlySet<string>) => CheckedUse[];
 
 /**
- * An object that other objects refer to: a template, layout or segment by its id, a domain or an event by
- * its name.
+ * An object that other objects refer to: a template, layout, segment or topic by its id, a domain or an
+ * event by its name.
  */
-type ReferenceKind = "template" | "layout" | "segment" | "domain" | "event";
+type ReferenceKind = "template" | "layout" | "segment" | "topic" | "domain" | "event";
 
 export type References = ReturnType<typeof createReferences>;
 

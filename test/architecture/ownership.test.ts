@@ -70,6 +70,8 @@ const OWNERS: Readonly<Record<string, string>> = {
   system_mails: "modules/accounts/",
   templates: "modules/templates.ts",
   template_versions: "modules/templates/",
+  topics: "modules/topics/",
+  topic_subscriptions: "modules/topics/",
   layouts: "modules/layouts.ts",
   image_contents: "modules/images/",
   images: "modules/images/",

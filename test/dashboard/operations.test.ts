@@ -17,12 +17,21 @@ const RECIPIENT = "A recipient opens it from a mail.";
 const READER = "It is a public page of campaigns, for readers.";
 const MONITOR = "Load balancers and monitors ask for it; the page System shows what it finds.";
 const WORKFLOW_EDITOR = "Programs make and change workflows; the dashboard has no editor for them.";
+const TOPIC = "A page of topics follows; programs make them until then.";
 const MESSAGE = "The page shows it from the message, which has it as well.";
 
 /** The operations that the dashboard does not call, with the reason. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   getLiveness: MONITOR,
   getReadiness: MONITOR,
+  listTopics: TOPIC,
+  createTopic: TOPIC,
+  getTopic: TOPIC,
+  updateTopic: TOPIC,
+  deleteTopic: TOPIC,
+  getTopicUsage: TOPIC,
+  listContactTopics: TOPIC,
+  setContactTopics: TOPIC,
   listProjects: "A page reads the projects of the user with the state of the session.",
   showTemplateDraft: "The frame of a preview opens the URL that the server answered with.",
   showImage: RECIPIENT,

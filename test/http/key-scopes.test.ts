@@ -33,6 +33,8 @@ const OPEN_ROUTES = `
   GET    /contacts/:id/activity                                   READ CONTACTS
   GET    /contacts/:id/executions                                 READ CONTACTS
   GET    /contacts/:id/segments                                   READ CONTACTS
+  GET    /contacts/:id/topics                                     READ CONTACTS
+  PUT    /contacts/:id/topics                                     CONTACTS
   GET    /contacts/:id/unentered-workflows                        READ CONTACTS
   GET    /segments                                                READ CONTACTS
   POST   /segments                                                CONTACTS
@@ -101,6 +103,9 @@ const OPEN_ROUTES = `
   GET    /templates/:id/usage                                     READ
   GET    /templates/:id/versions                                  READ
   GET    /templates/:id/versions/:revision                        READ
+  GET    /topics                                                  READ CONTACTS
+  GET    /topics/:id                                              READ CONTACTS
+  GET    /topics/:id/usage                                        READ
   GET    /webhooks                                                READ
   GET    /webhooks/:id                                            READ
   GET    /webhooks/:id/deliveries                                 READ

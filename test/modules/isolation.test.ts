@@ -20,6 +20,7 @@ beforeAll(async () => {
   ids["templates"] = await t.create("/templates", TEMPLATE, "data.id");
   const layout = { name: "Letter", body: "<body>{{ content }}</body>" };
   ids["layouts"] = await t.create("/layouts", layout, "data.id");
+  ids["topics"] = await t.create("/topics", { name: "News" }, "data.id");
   const image = await t.call("POST", "/images", undefined, {
     raw: await drawImage(3, 3, "png"),
     headers: { "content-type": "image/png" },
@@ -49,6 +50,9 @@ beforeAll(async () => {
   ids["events"] = await t.create("/v1/track", event, "data.event");
   const bulk = { action: "unsubscribe", ids: ["none"] };
   ids["contacts/bulk"] = await t.create("/contacts/bulk", bulk, "data.jobId");
+  BODIES["PUT /contacts/{id}/topics"] = {
+    topics: [{ topicId: ids["topics"], subscribed: false }],
+  };
   BODIES["POST /workflows/{id}/executions"] = { contactId: ids["contacts"] };
 });
 afterAll(() => t.close());
@@ -62,6 +66,7 @@ const BODIES: Record<string, unknown> = {
   "POST /contacts/import/{id}/run": {},
   "PATCH /templates/{id}": { name: "mine" },
   "PATCH /layouts/{id}": { name: "mine" },
+  "PATCH /topics/{id}": { name: "mine" },
   "PATCH /emails/{id}": { scheduledAt: "2026-03-09T10:00:00Z" },
   "POST /templates/{id}/test": { to: "me@example.com" },
   "POST /templates/{id}/preview": {},

@@ -10,6 +10,7 @@ import {
 } from "drizzle-orm/sqlite-core";
 import { projects } from "./projects.ts";
 import { segments } from "./segments.ts";
+import { topics } from "./topics.ts";
 
 export const AUDIENCE_TYPES = ["ALL", "SEGMENT", "FILTERED"] as const;
 
@@ -107,6 +108,8 @@ export const campaigns = sqliteTable(
     importedSentAt: integer("imported_sent_at"),
     /** JSON: the totals that the other product has counted (campaigns/imported-model.ts). */
     importedCounts: text("imported_counts"),
+    /** The topic of its mails, which go only to contacts in it; only for MARKETING. */
+    topicSeq: integer("topic_seq").references(() => topics.seq, { onDelete: "set null" }),
   },
   (table) => [
     index("campaigns_page").on(table.projectSeq, table.seq),
@@ -116,6 +119,9 @@ export const campaigns = sqliteTable(
     index("campaigns_active")
       .on(table.status)
       .where(sql`status IN ('SENDING', 'PAUSED')`),
+    index("campaigns_topic")
+      .on(table.topicSeq)
+      .where(sql`topic_seq IS NOT NULL`),
     index("campaigns_segment")
       .on(table.segmentSeq)
       .where(sql`segment_seq IS NOT NULL`),

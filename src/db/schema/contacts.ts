@@ -16,12 +16,17 @@ export const contacts = sqliteTable(
     data: text("data").notNull(),
     createdAt: integer("created_at").notNull(),
     updatedAt: integer("updated_at").notNull(),
+    /** Until when it gets no marketing mail, at its own wish; null if it never paused. */
+    pausedUntil: integer("paused_until"),
   },
   (table) => [
     uniqueIndex("contacts_email").on(table.projectSeq, table.email),
     index("contacts_page").on(table.projectSeq, table.seq),
     index("contacts_subscribed_page").on(table.projectSeq, table.isSubscribed, table.seq),
     index("contacts_touched").on(table.projectSeq, table.updatedAt),
+    index("contacts_paused")
+      .on(table.projectSeq, table.pausedUntil)
+      .where(sql`paused_until IS NOT NULL`),
   ],
 );
 

@@ -74,6 +74,11 @@ export const messages = sqliteTable(
     /** True for the mails of the service to a person, such as a confirmation, in every project. */
     isUntracked: integer("is_untracked", { mode: "boolean" }).notNull().default(false),
     createdAt: integer("created_at").notNull(),
+    /**
+     * The topic that its recipients leave by the links in its mails; null for none. There is no foreign
+     * key: a number without a topic means that it was deleted, and mail that still waits is not sent.
+     */
+    topicSeq: integer("topic_seq"),
   },
   (table) => [
     uniqueIndex("messages_digest").on(table.projectSeq, table.digest),

@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { projects } from "./projects.ts";
+import { topics } from "./topics.ts";
 
 export const TEMPLATE_TYPES = ["TRANSACTIONAL", "MARKETING"] as const;
 /** How the body of a template is edited. The body of VISUAL is made of its `design`. */
@@ -50,9 +51,14 @@ export const templates = sqliteTable(
     layoutSeq: integer("layout_seq").references(() => layouts.seq),
     /** Counts the changes. */
     revision: integer("revision").notNull().default(1),
+    /** The topic of its mails; only for MARKETING. */
+    topicSeq: integer("topic_seq").references(() => topics.seq),
   },
   (table) => [
     index("templates_page").on(table.projectSeq, table.seq),
+    index("templates_topic")
+      .on(table.topicSeq)
+      .where(sql`topic_seq IS NOT NULL`),
     index("templates_layout")
       .on(table.layoutSeq)
       .where(sql`layout_seq IS NOT NULL`),
@@ -81,6 +87,8 @@ export const templateVersions = sqliteTable(
     fromName: text("from_name"),
     replyTo: text("reply_to"),
     type: text("type", { enum: TEMPLATE_TYPES }).notNull(),
+    /** The topic may have been deleted since. */
+    topicId: text("topic_id"),
     /** JSON array of the names of the fields that differ from the version before. */
     changed: text("changed").notNull(),
     /** Null for a version of the time before versions were stored. */

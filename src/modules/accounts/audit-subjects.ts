@@ -51,7 +51,11 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
     FROM campaigns WHERE ${IN_PROJECT}`),
   contact: {
     ...subject(`
-      SELECT email AS label, ${flag("is_subscribed")} AS subscribed
+      SELECT email AS label, ${flag("is_subscribed")} AS subscribed,
+             ${time("paused_until")} AS pausedUntil,
+             (SELECT group_concat(t.key || iif(chosen.is_subscribed, '', ' (left)'), ', ')
+              FROM topic_subscriptions chosen JOIN topics t ON t.seq = chosen.topic_seq
+              WHERE chosen.contact_seq = contacts.seq) AS topics
       FROM contacts WHERE ${IN_PROJECT}`),
     isPersonal: true,
   },
@@ -86,6 +90,9 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
     SELECT ${MAIL}, preheader, format, type,
            (SELECT l.name FROM layouts l WHERE l.seq = layout_seq) AS layout
     FROM templates WHERE ${IN_PROJECT}`),
+  topic: subject(`
+    SELECT name AS label, name, key, description, default_state AS "default", visibility
+    FROM topics WHERE ${IN_PROJECT}`),
   passkey: subject("SELECT name AS label, name FROM passkeys WHERE id = +?2"),
   relay: subject(`
     SELECT host AS label, host, port, security, username, signed_by AS signedBy
@@ -121,6 +128,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   layoutId: "layout",
   segmentId: "segment",
   templateId: "template",
+  topicId: "topic",
 };
 
 /** The name of a field in the log. */

@@ -32,6 +32,7 @@ export const campaignModule = perApp((app: App): Module => {
   app.references.register("segment", campaigns.usersOfSegment, campaigns.checkUsersOfSegments);
   app.references.register("domain", campaigns.usersOfDomain);
   app.references.register("layout", campaigns.usersOfLayout);
+  app.references.register("topic", campaigns.usersOfTopic);
   eventLog(app).onEvent(handlers.handle);
   onMachineHit(app, handlers.noteMachine);
   return {

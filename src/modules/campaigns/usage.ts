@@ -12,6 +12,7 @@ import { referencesOf } from "../segments/condition/references.ts";
 import type { App } from "../../core/app.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { segmentService } from "../segments/service.ts";
+import { findTopic } from "../topics/choices.ts";
 
 /** Longest list of campaigns, because their names are in an error message. */
 const MAX_NAMED = 5;
@@ -63,6 +64,12 @@ function createUsage(app: App) {
           ),
         ),
       );
+    },
+
+    /** Unfinished campaigns that belong to a topic and so prevent its deletion. */
+    usersOfTopic(projectSeq: number, topicId: string): Use[] {
+      const topic = findTopic(app, projectSeq, topicId);
+      return topic === null ? [] : unfinished(eq(campaigns.topicSeq, topic.seq));
     },
 
     /** Unfinished campaigns that have a layout and so prevent its removal. */

@@ -33,6 +33,7 @@ export const Contact = named(
       data: Data,
       createdAt: Type.String({ format: "date-time" }),
       updatedAt: Type.String({ format: "date-time" }),
+      pausedUntil: Type.Optional(Type.String({ format: "date-time" })),
     }),
     {
       id: "Id of the contact",
@@ -41,6 +42,7 @@ export const Contact = named(
       data: "Free-form attributes of the contact",
       createdAt: "When the contact was created",
       updatedAt: "When the contact was changed last",
+      pausedUntil: "The contact gets no marketing mail before this time; absent without a pause",
     },
   ),
   { description: "A person with an email address", example: CONTACT_EXAMPLE },
@@ -92,11 +94,15 @@ export const ContactPatch = named(
       email: Type.Optional(EmailAddress),
       subscribed: Type.Optional(Type.Boolean()),
       data: Type.Optional(Nullable(Data)),
+      pausedUntil: Type.Optional(Nullable(Type.String({ format: "date-time" }))),
     }),
     {
       email: "New address, which no other contact of the project may have",
       subscribed: "Whether the contact receives marketing mail",
       data: "Merged into the data of the contact, where null removes a key; null clears the data",
+      pausedUntil:
+        "Sends no marketing mail to the contact before this time, which is at most 366 days away; " +
+        "null ends the pause",
     },
   ),
   {

@@ -17,6 +17,7 @@ import { contactMails } from "../../outbox/contact-mails.ts";
 import { type ConsentInput, recordConsent } from "../consents/record.ts";
 import { type JsonObject, mergeData, parseData, serializeData } from "./data.ts";
 import type { Contact, ContactPatch, UpsertedContact } from "./model.ts";
+import { pauseEnd, setPause } from "./pause.ts";
 import { contactRemoval } from "./remove.ts";
 
 export type ContactRow = typeof contacts.$inferSelect;
@@ -178,7 +179,11 @@ function createContacts(app: App) {
           isSubscribed: patch.subscribed ?? contact.isSubscribed,
           data: mergedText(contact, patch.data),
         };
-        return update(contact, next, { consent });
+        const updated = update(contact, next, { consent });
+        const { pausedUntil: until } = patch;
+        if (until === undefined) return updated;
+        const end = until === null ? null : pauseEnd(until, clock.now());
+        return setPause(app, updated, end, consent ?? FROM_API);
       };
     },
 
@@ -212,11 +217,11 @@ export function getContact({ db }: Pick<App, "db">, projectSeq: number, id: stri
 function createContactRows({ db, usage }: App) {
   const selectByEmail = db.sqlite.prepare<FoundContact, [number, string]>(`
     SELECT seq, id, project_seq AS projectSeq, email, is_subscribed AS isSubscribed, data,
-           created_at AS createdAt, updated_at AS updatedAt
+           created_at AS createdAt, updated_at AS updatedAt, paused_until AS pausedUntil
     FROM contacts WHERE project_seq = +? AND email = +?`);
   const selectBySeq = db.sqlite.prepare<FoundContact, [number]>(`
     SELECT seq, id, project_seq AS projectSeq, email, is_subscribed AS isSubscribed, data,
-           created_at AS createdAt, updated_at AS updatedAt
+           created_at AS createdAt, updated_at AS updatedAt, paused_until AS pausedUntil
     FROM contacts WHERE seq = +?`);
   const change = db.sqlite.prepare<unknown, [string, number, string, number, number]>(`
     UPDATE contacts SET email = ?, is_subscribed = ?, data = ?, updated_at = ? WHERE seq = +?`);
@@ -243,13 +248,17 @@ function createContactRows({ db, usage }: App) {
     },
 
     /** Part of a change: adds a contact that is created at `now`. */
-    insert(fields: Omit<ContactRow, "seq" | "createdAt" | "updatedAt">, now: number): ContactRow {
+    insert(
+      fields: Omit<ContactRow, "seq" | "createdAt" | "updatedAt" | "pausedUntil">,
+      now: number,
+    ): ContactRow {
       const { id, projectSeq, email, isSubscribed, data } = fields;
       const seq = insertedSeq(
         insert.run(id, projectSeq, email, Number(isSubscribed), data, now, now),
       );
       usage.addBytes(projectSeq, bytesOfRow("contacts", fields));
-      return { seq, id, projectSeq, email, isSubscribed, data, createdAt: now, updatedAt: now };
+      const times = { createdAt: now, updatedAt: now, pausedUntil: null };
+      return { seq, id, projectSeq, email, isSubscribed, data, ...times };
     },
 
     /** Part of a change: writes `after`, which differs from the stored row `before`. */
@@ -289,6 +298,7 @@ export function presentContact(contact: ContactRow): Contact {
     data: parseData(contact.data),
     createdAt: isoTime(contact.createdAt),
     updatedAt: isoTime(contact.updatedAt),
+    ...(contact.pausedUntil === null ? {} : { pausedUntil: isoTime(contact.pausedUntil) }),
   };
 }
 
@@ -301,9 +311,12 @@ export function presentUpserted(upserted: {
   return { ...presentContact(contact), _meta: { isNew, isUpdate: !isNew } };
 }
 
-/** True for a patch that is stored even if the storage quota is reached: it only unsubscribes. */
-export function onlyUnsubscribes({ email, subscribed, data }: ContactPatch): boolean {
-  return subscribed === false && email === undefined && data === undefined;
+/**
+ * True for a patch that is stored even if the storage quota is reached: it only unsubscribes or pauses.
+ */
+export function onlyUnsubscribes({ email, subscribed, data, pausedUntil }: ContactPatch): boolean {
+  const isWithdrawal = subscribed === false || (subscribed === undefined && Boolean(pausedUntil));
+  return isWithdrawal && email === undefined && data === undefined;
 }
 
 /** The contact as a role sees it. */

@@ -16,7 +16,7 @@ export const membershipEventName = (slug: string, change: MembershipChange): str
   `segment.${slug}.${change}`;
 
 /** Makes "grosste-kunden" of "Größte Kunden!" and keeps letters of other scripts. */
-export function slugOf(name: string): string {
+export function slugOf(name: string, ifEmpty = "segment"): string {
   const plain = name
     .replaceAll("ß", "ss")
     .normalize("NFKD")
@@ -24,7 +24,7 @@ export function slugOf(name: string): string {
     .normalize("NFC")
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]+/gu, "-");
-  return trimHyphens(Array.from(trimHyphens(plain)).slice(0, LONGEST).join("")) || "segment";
+  return trimHyphens(Array.from(trimHyphens(plain)).slice(0, LONGEST).join("")) || ifEmpty;
 }
 
 /**

@@ -1,0 +1,158 @@
+/**
+ * The choices of contacts: which topics they are in, and whether they may get a marketing mail.
+ *
+ * 1. A contact without a choice of its own has the default of the topic.
+ * 2. `setTopicChoices` stores choices. Each one that changes what the contact gets is an event.
+ * 3. `mayGetMarketing` is asked when a mail is accepted; the outbox asks the same again when it sends it.
+ */
+
+import { and, asc, eq } from "drizzle-orm";
+import type { App } from "../../core/app.ts";
+import { topics } from "../../db/schema/topics.ts";
+import { statement } from "../../db/statement.ts";
+import { eventLog } from "../../events/log.ts";
+import { fieldError } from "../../lib/errors.ts";
+import { isInTopic } from "../../outbox/topic-state.ts";
+import { recordConsent } from "../consents/record.ts";
+import { pausedUntilNow } from "../contacts/pause.ts";
+import type { ConsentCause, ContactRow } from "../contacts/service.ts";
+
+export type TopicRow = typeof topics.$inferSelect;
+
+/** The topics of a project, in the order in which they were made. */
+export function topicsOf({ db }: Pick<App, "db">, projectSeq: number): TopicRow[] {
+  const match = eq(topics.projectSeq, projectSeq);
+  return db.select().from(topics).where(match).orderBy(asc(topics.seq)).all();
+}
+
+/** Null without such a topic. */
+export function findTopic({ db }: Pick<App, "db">, projectSeq: number, id: string) {
+  const match = and(eq(topics.projectSeq, projectSeq), eq(topics.id, id));
+  return db.select().from(topics).where(match).limit(1).get() ?? null;
+}
+
+/** The topic that a field of a request names. Throws 422 without such a topic. */
+function topicIn(app: App, projectSeq: number, id: string, field = "topicId"): TopicRow {
+  const topic = findTopic(app, projectSeq, id);
+  if (topic !== null) return topic;
+  throw fieldError(field, "unknown_reference", "is not the id of a topic of this project");
+}
+
+const findChoices = statement<
+  { topicSeq: number; isSubscribed: number; changedAt: number },
+  [number]
+>(`
+  SELECT topic_seq AS topicSeq, is_subscribed AS isSubscribed, changed_at AS changedAt
+  FROM topic_subscriptions INDEXED BY topic_subscriptions_contact WHERE contact_seq = +?`);
+
+type TopicChoice = {
+  topic: TopicRow;
+  isSubscribed: boolean;
+  /** When the contact chose it; null while it has the default of the topic. */
+  changedAt: number | null;
+};
+
+/** All topics of the project of a contact, each with what the contact has chosen or the default. */
+export function topicChoices(
+  app: Pick<App, "db">,
+  { seq, projectSeq }: Pick<ContactRow, "seq" | "projectSeq">,
+): TopicChoice[] {
+  const chosen = new Map(
+    findChoices(app)
+      .all(seq)
+      .map((row) => [row.topicSeq, row]),
+  );
+  return topicsOf(app, projectSeq).map((topic) => {
+    const choice = chosen.get(topic.seq);
+    return {
+      topic,
+      isSubscribed: choice ? choice.isSubscribed === 1 : topic.defaultState === "SUBSCRIBED",
+      changedAt: choice?.changedAt ?? null,
+    };
+  });
+}
+
+/** Who or what changed a choice: `consent` is the entry in the ledger; null if the caller adds it. */
+type ChoiceCause = {
+  consent: ConsentCause | null;
+  /** The mail whose link or button was used. */
+  emailSeq?: number;
+};
+
+const storeChoice = statement<null, [number, number, number, number]>(`
+  INSERT INTO topic_subscriptions (topic_seq, contact_seq, is_subscribed, changed_at)
+  VALUES (?1, ?2, ?3, ?4)
+  ON CONFLICT (topic_seq, contact_seq) DO UPDATE
+  SET is_subscribed = excluded.is_subscribed, changed_at = excluded.changed_at
+  WHERE is_subscribed <> excluded.is_subscribed`);
+
+/**
+ * Part of a change: stores the choices of a contact, also those that equal the default, so that a later
+ * change of the default does not change them. Returns the topics that the contact has entered or left,
+ * each with its event. Throws 422 for an unknown topic.
+ */
+export function setTopicChoices(
+  app: App,
+  contact: Pick<ContactRow, "seq" | "projectSeq">,
+  choices: readonly { topicId: string; isSubscribed: boolean }[],
+  cause: ChoiceCause,
+): TopicRow[] {
+  return choices.flatMap(({ topicId, isSubscribed }, at) => {
+    const field = `topics.${at}.topicId`;
+    const topic = topicIn(app, contact.projectSeq, topicId, field);
+    return setChoice(app, contact, { topic, isSubscribed, cause }) ? [topic] : [];
+  });
+}
+
+/** Part of a change: true if the contact has entered or left the topic. */
+function setChoice(
+  app: App,
+  contact: Pick<ContactRow, "seq" | "projectSeq">,
+  { topic, isSubscribed, cause }: { topic: TopicRow; isSubscribed: boolean; cause: ChoiceCause },
+): boolean {
+  const now = app.clock.now();
+  const was = isInTopic(app, { topicSeq: topic.seq, contactSeq: contact.seq });
+  storeChoice(app).run(topic.seq, contact.seq, Number(isSubscribed), now);
+  if (was === isSubscribed) return false;
+  const { emailSeq, consent } = cause;
+  eventLog(app).record({
+    projectSeq: contact.projectSeq,
+    name: isSubscribed ? "contact.topic_subscribed" : "contact.topic_unsubscribed",
+    contactSeq: contact.seq,
+    ...(emailSeq === undefined ? {} : { emailSeq }),
+    data: {
+      topicId: topic.id,
+      topicKey: topic.key,
+      topicName: topic.name,
+      ...(consent === null ? {} : { source: consent.source.type }),
+    },
+    at: now,
+  });
+  if (consent !== null) {
+    recordConsent(app, {
+      contact,
+      kind: isSubscribed ? "GIVEN" : "WITHDRAWN",
+      topicSeq: topic.seq,
+      clientAddress: null,
+      wording: null,
+      ...consent,
+    });
+  }
+  return true;
+}
+
+/** Why a contact gets no marketing mail of a topic; of several reasons the first one. */
+const MARKETING_REFUSALS = ["UNSUBSCRIBED", "TOPIC", "PAUSED"] as const;
+type MarketingRefusal = (typeof MARKETING_REFUSALS)[number];
+
+/** Null if the contact may get the mail. `topicSeq` is null for mail without a topic. */
+export function mayGetMarketing(
+  app: Pick<App, "db">,
+  contact: Pick<ContactRow, "seq" | "isSubscribed" | "pausedUntil">,
+  topicSeq: number | null,
+  now: number,
+): MarketingRefusal | null {
+  if (!contact.isSubscribed) return "UNSUBSCRIBED";
+  if (topicSeq !== null && !isInTopic(app, { topicSeq, contactSeq: contact.seq })) return "TOPIC";
+  return pausedUntilNow(contact, now) === null ? null : "PAUSED";
+}
