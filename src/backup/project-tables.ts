@@ -42,6 +42,7 @@ const UNDECLARED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   suppressions: { email_seq: "emails" },
   webhook_deliveries: { contact_seq: "contacts" },
   webhooks: { start_seq: "events" },
+  workflow_entry_runs: { cursor: "contacts", end_seq: "contacts" },
   workflow_executions: { version_seq: "workflow_versions", event_seq: "events" },
   workflows: { version_seq: "workflow_versions" },
 };

@@ -27,6 +27,10 @@ export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
 export const DUE_FOR = ["TURN", "TIME", "CALL"] as const;
 export type DueFor = (typeof DUE_FOR)[number];
 
+/** What starts executions: an event, a schedule, or only requests. */
+export const TRIGGER_TYPES = ["EVENT", "SCHEDULE", "MANUAL"] as const;
+export type TriggerType = (typeof TRIGGER_TYPES)[number];
+
 export const workflows = sqliteTable(
   "workflows",
   {
@@ -39,10 +43,15 @@ export const workflows = sqliteTable(
     description: text("description"),
     isEnabled: integer("is_enabled", { mode: "boolean" }).notNull(),
     allowReentry: integer("allow_reentry", { mode: "boolean" }).notNull(),
-    /** The event that starts an execution of the current version. */
+    triggerType: text("trigger_type", { enum: TRIGGER_TYPES }).notNull().default("EVENT"),
+    /** The event that starts an execution of the current version; empty if none does. */
     triggerEvent: text("trigger_event").notNull(),
+    /** The next time of the schedule of an enabled workflow; null without a schedule. */
+    nextEntryAt: integer("next_entry_at"),
     /** The graph that new executions start with. */
     versionSeq: integer("version_seq").notNull(),
+    /** Increases with each change of the workflow; its ETag. */
+    revision: integer("revision").notNull().default(1),
     /**
      * Set when the workflow is deleted for users. The row remains until all executions are removed.
      */
@@ -56,12 +65,15 @@ export const workflows = sqliteTable(
     index("workflows_trigger")
       .on(table.projectSeq, table.triggerEvent)
       .where(sql`is_enabled`),
+    index("workflows_next_entry")
+      .on(table.nextEntryAt)
+      .where(sql`next_entry_at IS NOT NULL`),
   ],
 );
 
 /**
- * Versions of the graph of a workflow. A version is stored while it is the current one or has an
- * execution under way.
+ * Versions of the graph of a workflow. A version is stored while it is one of the newest, or has an
+ * execution under way (modules/workflows/versions.ts).
  */
 export const workflowVersions = sqliteTable(
   "workflow_versions",
@@ -70,11 +82,86 @@ export const workflowVersions = sqliteTable(
     workflowSeq: integer("workflow_seq")
       .notNull()
       .references(() => workflows.seq, { onDelete: "cascade" }),
+    /** Counts the versions of a workflow from 1. */
+    number: integer("number").notNull().default(0),
     /** JSON: Graph (modules/workflows/graph/graph.ts). */
     graph: text("graph").notNull(),
+    /** Null for a version of the time before authors were stored. */
+    authorKind: text("author_kind", { enum: ["USER", "KEY"] }),
+    authorId: text("author_id"),
+    authorName: text("author_name"),
     createdAt: integer("created_at").notNull(),
   },
   (table) => [index("workflow_versions_workflow").on(table.workflowSeq)],
+);
+
+/**
+ * The events that end executions of a version early, so that one look-up for an event finds them.
+ * They are stored for the current version and for those with executions under way.
+ */
+export const workflowExits = sqliteTable(
+  "workflow_exits",
+  {
+    versionSeq: integer("version_seq")
+      .notNull()
+      .references(() => workflowVersions.seq, { onDelete: "cascade" }),
+    projectSeq: integer("project_seq")
+      .notNull()
+      .references(() => projects.seq),
+    eventName: text("event_name").notNull(),
+    /** Becomes the `exitReason` of the executions. */
+    reason: text("reason").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.versionSeq, table.eventName] }),
+    index("workflow_exits_event").on(table.projectSeq, table.eventName),
+  ],
+);
+
+export const ENTRY_RUN_STATUSES = ["RUNNING", "COMPLETED", "CANCELLED", "FAILED"] as const;
+export type EntryRunStatus = (typeof ENTRY_RUN_STATUSES)[number];
+
+/**
+ * Entry runs: each lets the contacts of a segment, or all contacts, enter a workflow. The cursor is
+ * committed together with the executions of the contacts before it.
+ */
+export const workflowEntryRuns = sqliteTable(
+  "workflow_entry_runs",
+  {
+    seq: integer("seq").primaryKey({ autoIncrement: true }),
+    id: text("id").notNull().unique(),
+    projectSeq: integer("project_seq")
+      .notNull()
+      .references(() => projects.seq),
+    workflowSeq: integer("workflow_seq")
+      .notNull()
+      .references(() => workflows.seq, { onDelete: "cascade" }),
+    /** The planned time of a schedule; null for a run that was requested. */
+    plannedAt: integer("planned_at"),
+    status: text("status", { enum: ENTRY_RUN_STATUSES }).notNull(),
+    /** Why a run failed or was cancelled. */
+    error: text("error"),
+    /** Null for all contacts. The segment may have been deleted since. */
+    segmentId: text("segment_id"),
+    /** The last contact that was looked at. */
+    cursor: integer("cursor").notNull().default(0),
+    /** The newest contact at the start; contacts created later do not enter. */
+    endSeq: integer("end_seq").notNull(),
+    entered: integer("entered").notNull().default(0),
+    /** Contacts that may not enter: they are active in the workflow, or entered it before. */
+    skipped: integer("skipped").notNull().default(0),
+    createdAt: integer("created_at").notNull(),
+    completedAt: integer("completed_at"),
+  },
+  (table) => [
+    index("workflow_entry_runs_page").on(table.workflowSeq, table.seq),
+    uniqueIndex("workflow_entry_runs_planned")
+      .on(table.workflowSeq, table.plannedAt)
+      .where(sql`planned_at IS NOT NULL`),
+    index("workflow_entry_runs_open")
+      .on(table.seq)
+      .where(sql`status = 'RUNNING'`),
+  ],
 );
 
 /**

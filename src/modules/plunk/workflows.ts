@@ -27,6 +27,7 @@ import type { Admission } from "../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import { imitated } from "../../http/documented.ts";
 import { IdParams, NoContent, Nullable, withErrors } from "../../http/envelope.ts";
+import { TRIGGER_TYPES, type TriggerType } from "../../db/schema/workflows.ts";
 import type { Role } from "../../http/roles.ts";
 import { PLUNK } from "../../http/route-path.ts";
 import { Input, OneOf } from "../../http/validation.ts";
@@ -49,13 +50,13 @@ import {
 } from "./pages.ts";
 import { requireFields } from "./shapes.ts";
 
-const Trigger = Type.Object({ eventName: Type.String() });
+const Trigger = Type.Object({ eventName: Type.Optional(Type.String()) });
 
 const PlunkWorkflow = Type.Object({
   id: Type.String(),
   name: Type.String(),
   description: Nullable(Type.String()),
-  triggerType: Type.Literal("EVENT"),
+  triggerType: OneOf(TRIGGER_TYPES),
   triggerConfig: Trigger,
   enabled: Type.Boolean(),
   allowReentry: Type.Boolean(),
@@ -166,11 +167,11 @@ export function plunkWorkflowRoutes(app: App, admission: Admission) {
               : eq(workflowTable.isEnabled, query.status === "active"),
           ),
           searched: [workflowTable.name, workflowTable.description],
-          present: ({ triggerEvent, isEnabled, createdAt, updatedAt, ...row }) =>
+          present: ({ triggerType, triggerEvent, isEnabled, createdAt, updatedAt, ...row }) =>
             present(project.id, {
               ...row,
               enabled: isEnabled,
-              trigger: { eventName: triggerEvent },
+              trigger: { type: triggerType, eventName: triggerEvent },
               createdAt: isoTime(createdAt),
               updatedAt: isoTime(updatedAt),
             }),
@@ -341,7 +342,7 @@ export function plunkWorkflowRoutes(app: App, admission: Admission) {
 type Shown = Pick<
   Workflow,
   "id" | "name" | "description" | "enabled" | "allowReentry" | "createdAt" | "updatedAt"
-> & { trigger: { eventName: string } };
+> & { trigger: { type: TriggerType; eventName?: string } };
 
 function present(projectId: string, workflow: Shown): Static<typeof PlunkWorkflow> {
   const { id, name, description, enabled, allowReentry, createdAt, updatedAt } = workflow;
@@ -349,8 +350,9 @@ function present(projectId: string, workflow: Shown): Static<typeof PlunkWorkflo
     id,
     name,
     description,
-    triggerType: "EVENT",
-    triggerConfig: { eventName: workflow.trigger.eventName },
+    triggerType: workflow.trigger.type,
+    triggerConfig:
+      workflow.trigger.type === "EVENT" ? { eventName: workflow.trigger.eventName ?? "" } : {},
     enabled,
     allowReentry,
     projectId,

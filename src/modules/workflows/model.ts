@@ -8,6 +8,7 @@ import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf, QueryBoolean, withChecks } from "../../http/validation.ts";
 import { assemble } from "./graph/assemble.ts";
 import { GraphId, STEP_TYPES } from "./graph/step-schemas.ts";
+import { ShownExit, ShownTrigger, TriggerInput, ExitInput } from "./trigger-model.ts";
 import {
   AnyConfig,
   AnyStep,
@@ -16,7 +17,6 @@ import {
   ShownTransition,
   TransitionInput,
 } from "./step-model.ts";
-import { EventName } from "../events/model.ts";
 
 const STEP = "WorkflowStep";
 TypeRegistry.Set(STEP, () => true);
@@ -61,7 +61,8 @@ const FIELD_TEXTS = {
   enabled: "Whether events start executions; default false",
   allowReentry:
     "false (the default): one execution per contact ever; true: one active execution at a time",
-  trigger: "The event that starts an execution",
+  trigger: "What starts executions",
+  exits: "What ends an execution early, at most 10; running executions keep those they began with",
   steps: "The steps of the graph, at most 500",
   transitions: "The transitions between the steps",
 } as const;
@@ -82,15 +83,10 @@ export const Workflow = named(
       name: Type.String(),
       description: Nullable(Type.String()),
       enabled: Type.Boolean(),
-      trigger: named(
-        "WorkflowTrigger",
-        described(Type.Object({ type: Type.Literal("EVENT"), eventName: Type.String() }), {
-          type: "Always EVENT",
-          eventName: "Name of the event",
-        }),
-        { description: "The event that starts an execution" },
-      ),
+      trigger: ShownTrigger,
+      nextEntryAt: Nullable(Type.String({ format: "date-time" })),
       allowReentry: Type.Boolean(),
+      exits: Type.Array(ShownExit),
       steps: Type.Array(
         shownAs(
           Type.Object({
@@ -104,22 +100,28 @@ export const Workflow = named(
         ),
       ),
       transitions: Type.Array(ShownTransition),
+      revision: Type.Integer(),
       createdAt: Type.String({ format: "date-time" }),
       updatedAt: Type.String({ format: "date-time" }),
     }),
     {
       id: "Id of the workflow",
       ...FIELD_TEXTS,
+      nextEntryAt: "The next time of the schedule; null without one, or while not enabled",
+      revision: "Increases with each change; the ETag of the workflow",
       createdAt: "When the workflow was created",
       updatedAt: "When the workflow was changed last",
     },
   ),
   {
-    description: "Steps that an event starts for a contact",
+    description: "Steps that a contact goes through",
     example: {
       id: EXAMPLE.workflowId,
       description: null,
       ...GRAPH,
+      nextEntryAt: null,
+      exits: [{ on: "UNSUBSCRIBED" }],
+      revision: 1,
       steps: [
         {
           id: "trigger",
@@ -150,16 +152,8 @@ const Fields = described(
     description: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
     enabled: Type.Optional(Type.Boolean()),
     allowReentry: Type.Optional(Type.Boolean()),
-    trigger: Type.Optional(
-      named(
-        "WorkflowTriggerInput",
-        described(Input({ type: OneOf(["EVENT"]), eventName: EventName }), {
-          type: "Always EVENT",
-          eventName: "Name of the event",
-        }),
-        { description: "The event that starts an execution" },
-      ),
-    ),
+    trigger: Type.Optional(TriggerInput),
+    exits: Type.Optional(Type.Array(ExitInput)),
     steps: Type.Optional(Type.Array(StepSchema)),
     transitions: Type.Optional(Type.Array(TransitionSchema)),
   }),

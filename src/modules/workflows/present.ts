@@ -10,21 +10,23 @@ import {
   textFor,
 } from "../../http/role-views.ts";
 import type { Role } from "../../http/roles.ts";
-import { isoTime } from "../../lib/clock.ts";
+import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import type { ExecutionDetails, ListedExecution } from "./execution-model.ts";
-import type { Graph } from "./graph/graph.ts";
+import { type Graph, type TriggerConfig, triggerOf } from "./graph/graph.ts";
 import type { Workflow } from "./model.ts";
 import type { WorkflowRow } from "./store.ts";
 
 export function presentWorkflow(row: WorkflowRow, graph: Graph): Workflow {
-  const { id, name, description, isEnabled, allowReentry, triggerEvent } = row;
+  const { id, name, description, isEnabled, allowReentry, revision } = row;
   return {
     id,
     name,
     description,
     enabled: isEnabled,
-    trigger: { type: "EVENT", eventName: triggerEvent },
+    trigger: shownTrigger(triggerOf(graph)),
+    nextEntryAt: isoTimeOrNull(row.nextEntryAt),
     allowReentry,
+    exits: [...(graph.exits ?? [])],
     steps: graph.steps.map((step) => ({ ...step, config: { ...step.config } })),
     transitions: graph.transitions.map(({ id: transitionId, from, to, branch = null }) => ({
       id: transitionId,
@@ -32,10 +34,14 @@ export function presentWorkflow(row: WorkflowRow, graph: Graph): Workflow {
       to,
       branch,
     })),
+    revision,
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),
   };
 }
+
+const shownTrigger = (trigger: TriggerConfig): Workflow["trigger"] =>
+  "type" in trigger ? trigger : { type: "EVENT", ...trigger };
 
 /**
  * The workflow as a role may read it. The URL, the headers and the body of WEBHOOK steps hold

@@ -9,13 +9,15 @@ import { Nullable } from "../../http/envelope.ts";
 import { EXAMPLE } from "../../http/example-values.ts";
 import { CONDITION_EXAMPLE, TEST_PROPERTIES } from "../segments/condition-model.ts";
 import type { StepType } from "./graph/graph.ts";
+import { AnyTriggerConfig } from "./trigger-model.ts";
 import {
   DelayConfig,
   ExitConfig,
   GraphId,
   SendEmailConfig,
+  SplitConfig,
+  TimeWindowConfig,
   TransitionShape,
-  TriggerConfig,
   UpdateContactConfig,
   WaitForEventConfig,
   WebhookConfig,
@@ -23,10 +25,41 @@ import {
 
 const FIELD = "A field of segments, or context.<path> for the data of the events of the execution";
 
-const TriggerSettings = named(
-  "TriggerConfig",
-  described(TriggerConfig, { eventName: "Name of the event that starts an execution" }),
-  { description: "The event that starts an execution", example: { eventName: "signed_up" } },
+const TriggerSettings = AnyTriggerConfig;
+
+const TimeWindowSettings = named(
+  "TimeWindowConfig",
+  described(TimeWindowConfig, {
+    days: "Days on which the window opens",
+    from: "When it opens, such as 09:00",
+    to: "When it closes, up to 24:00; on the next day if it is earlier than from",
+    timeZone: "A zone such as Europe/Berlin; CONTACT for the zone in the data of each contact",
+    fallbackTimeZone: "With CONTACT: the zone of contacts without one; UTC if omitted",
+  }),
+  {
+    description: "When the execution may go on; outside of it, it waits",
+    example: {
+      days: ["MON", "TUE", "WED", "THU", "FRI"],
+      from: "09:00",
+      to: "17:00",
+      timeZone: "CONTACT",
+      fallbackTimeZone: "Europe/Berlin",
+    },
+  },
+);
+
+const SplitSettings = named(
+  "SplitConfig",
+  described(SplitConfig, { branches: "The branches; a contact always takes the same one" }),
+  {
+    description: "The branches of a random split, by their weights",
+    example: {
+      branches: [
+        { id: "a", weight: 50 },
+        { id: "b", weight: 50 },
+      ],
+    },
+  },
 );
 
 const SendEmailSettings = named(
@@ -168,6 +201,18 @@ const KINDS: readonly Kind[] = [
     name: "ConditionStep",
     description: "Chooses a branch",
     config: ConditionSettings,
+  },
+  {
+    type: "TIME_WINDOW",
+    name: "TimeWindowStep",
+    description: "Waits until a time window is open",
+    config: TimeWindowSettings,
+  },
+  {
+    type: "SPLIT",
+    name: "SplitStep",
+    description: "Sends contacts to branches at random, by weights",
+    config: SplitSettings,
   },
   { type: "WEBHOOK", name: "WebhookStep", description: "Calls a URL", config: WebhookSettings },
   {

@@ -11,15 +11,19 @@ import { workflows } from "../../db/schema/workflows.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { notFound } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
-import type { Graph } from "./graph/graph.ts";
+import { nextTime } from "./cron.ts";
+import { type Graph, triggerEventOf, triggerOf } from "./graph/graph.ts";
 import type { GraphReferences } from "./graph/references.ts";
-import type { Versions } from "./versions.ts";
+import type { VersionAuthor, Versions } from "./versions.ts";
 
 export type WorkflowRow = typeof workflows.$inferSelect;
 export type WorkflowStore = ReturnType<typeof createWorkflowStore>;
 
 /** The columns that a request sets directly. */
 type Settings = Pick<WorkflowRow, "name" | "description" | "isEnabled" | "allowReentry">;
+
+/** The author of a new version. */
+type Authored = { author?: VersionAuthor | null };
 
 export function createWorkflowStore(deps: {
   db: Db;
@@ -47,11 +51,17 @@ export function createWorkflowStore(deps: {
     return graph;
   }
 
+  /** A change of something else neither repeats nor skips a time of the schedule that has come. */
+  function isSameSchedule(row: WorkflowRow, graph: Graph, isEnabled: boolean): boolean {
+    if (!isEnabled || row.nextEntryAt === null) return false;
+    return JSON.stringify(triggerOf(graph)) === JSON.stringify(triggerOf(graphOf(row)));
+  }
+
   /** Stores a graph that differs from the current one as a new version; returns the version. */
-  function replaceGraph(row: WorkflowRow, graph: Graph): number {
+  function replaceGraph(row: WorkflowRow, graph: Graph, author: VersionAuthor | null): number {
     if (JSON.stringify(graph) === JSON.stringify(graphOf(row))) return row.versionSeq;
     references.ensure(row.projectSeq, graph);
-    return versions.store(row.seq, graph);
+    return versions.store(row, graph, author);
   }
 
   return {
@@ -69,7 +79,11 @@ export function createWorkflowStore(deps: {
     /** The graph of the current version, which must not be modified. */
     graphOf,
 
-    insert(projectSeq: number, settings: Settings, graph: Graph): WorkflowRow {
+    insert(
+      projectSeq: number,
+      { author = null, ...settings }: Settings & Authored,
+      graph: Graph,
+    ): WorkflowRow {
       references.ensure(projectSeq, graph);
       const now = clock.now();
       const row = db
@@ -78,24 +92,36 @@ export function createWorkflowStore(deps: {
           ...settings,
           id: newId(now),
           projectSeq,
-          triggerEvent: triggerEventOf(graph),
+          ...triggerColumns(graph, settings.isEnabled, now),
           versionSeq: 0,
           createdAt: now,
           updatedAt: now,
         })
         .returning()
         .get();
-      const versionSeq = versions.store(row.seq, graph);
+      const versionSeq = versions.store(row, graph, author);
       db.update(workflows).set({ versionSeq }).where(eq(workflows.seq, row.seq)).run();
       return { ...row, versionSeq };
     },
 
-    update(row: WorkflowRow, settings: Partial<Settings>, graph: Graph): WorkflowRow {
-      const versionSeq = replaceGraph(row, graph);
-      const triggerEvent = triggerEventOf(graph);
+    update(
+      row: WorkflowRow,
+      { author = null, ...settings }: Partial<Settings> & Authored,
+      graph: Graph,
+    ): WorkflowRow {
+      const versionSeq = replaceGraph(row, graph, author);
+      const now = clock.now();
+      const { isEnabled = row.isEnabled } = settings;
       const updated = db
         .update(workflows)
-        .set({ ...settings, versionSeq, triggerEvent, updatedAt: clock.now() })
+        .set({
+          ...settings,
+          ...triggerColumns(graph, isEnabled, now),
+          ...(isSameSchedule(row, graph, isEnabled) ? { nextEntryAt: row.nextEntryAt } : {}),
+          versionSeq,
+          revision: isChanged(row, { ...settings, versionSeq }) ? row.revision + 1 : row.revision,
+          updatedAt: now,
+        })
         .where(eq(workflows.seq, row.seq))
         .returning()
         .get();
@@ -105,7 +131,27 @@ export function createWorkflowStore(deps: {
   };
 }
 
-function triggerEventOf({ steps }: Graph): string {
-  for (const step of steps) if (step.type === "TRIGGER") return step.config.eventName;
-  throw new Error("a graph without a TRIGGER passed its check");
+function isChanged(row: WorkflowRow, given: Partial<WorkflowRow>): boolean {
+  const after = { ...row, ...given };
+  return REVISED.some((name) => after[name] !== row[name]);
+}
+
+/** The columns whose change is a new revision. */
+const REVISED = [
+  "name",
+  "description",
+  "isEnabled",
+  "allowReentry",
+  "versionSeq",
+] as const satisfies readonly (keyof WorkflowRow)[];
+
+/** The columns that follow from the trigger; the next time of a schedule counts from `now`. */
+function triggerColumns(graph: Graph, isEnabled: boolean, now: number) {
+  const trigger = triggerOf(graph);
+  const isScheduled = isEnabled && "cron" in trigger;
+  return {
+    triggerType: "type" in trigger ? trigger.type : ("EVENT" as const),
+    triggerEvent: triggerEventOf(trigger) ?? "",
+    nextEntryAt: isScheduled ? nextTime(trigger, now) : null,
+  };
 }

@@ -103,7 +103,10 @@ describe("POST /workflows", () => {
       description: "New customers",
       enabled: false,
       trigger: { type: "EVENT", eventName: "signed-up" },
+      nextEntryAt: null,
       allowReentry: true,
+      exits: [],
+      revision: 1,
       steps: [
         { ...trigger(), name: "TRIGGER", ...shown },
         { ...mail("mail"), name: "SEND_EMAIL", ...shown },
@@ -354,6 +357,7 @@ describe("PATCH /workflows/{id}", () => {
       ...Object(before),
       enabled: true,
       name: "Other",
+      revision: 2,
       updatedAt: new Date(t.clock.now()).toISOString(),
     });
     const cleared = await t.call("PATCH", `/workflows/${id}`, { description: null });

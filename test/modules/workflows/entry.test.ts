@@ -67,8 +67,8 @@ describe("a workflow", () => {
     await a.advance(HOUR);
     const executions = await a.executions(id);
     expect(executions.map(({ exitReason }) => exitReason)).toEqual(["old", "new"]);
-    // The old version has no active execution any more, so it is deleted.
-    expect(versions()).toHaveLength(1);
+    // The old version has no active execution any more, but it can be restored.
+    expect(versions()).toHaveLength(2);
   });
 
   test("is not started by events that were recorded before it was created", async () => {

@@ -68,11 +68,18 @@ const change = (amount: number) =>
   t.call("PATCH", `/workflows/${id}`, chain(delay("wait", amount)));
 
 describe("versions", () => {
-  test("are created by a change of the graph, and an unused one is deleted", async () => {
+  /** Changes the graph so often that versions from before are none of the newest 50. */
+  async function changeOften() {
+    for (let amount = 10; amount < 60; amount++) await change(amount);
+  }
+
+  test("are created by a change of the graph, and the newest 50 are kept", async () => {
     const { seq: before } = current();
     await change(3);
-    expect(current().seq).toBeGreaterThan(before);
-    expect(versionSeqs()).toEqual([current().seq]);
+    expect(versionSeqs()).toEqual([before, current().seq]);
+    await changeOften();
+    expect(versionSeqs()).toHaveLength(50);
+    expect(versionSeqs()).toContain(current().seq);
   });
 
   test("are not created by the same graph or by a change of other fields", async () => {
@@ -93,23 +100,25 @@ describe("versions", () => {
       const { seq: before, workflow } = current();
       const running = await execution(status);
       await change(3);
-      const { seq: middle } = current();
-      await change(4);
-      // The version in between was never used.
-      expect(versionSeqs()).toEqual([before, current().seq]);
-      expect(versionSeqs()).not.toContain(middle);
+      const { seq: unused } = current();
+      await changeOften();
+      expect(versionSeqs()).toHaveLength(51);
+      expect(versionSeqs()).toContain(before);
+      expect(versionSeqs()).not.toContain(unused);
       t.db.sqlite.run("UPDATE workflow_executions SET status = 'COMPLETED' WHERE seq = ?", [
         running,
       ]);
       createVersions({ db: t.db, clock: t.clock }).dropUnused(workflow);
-      expect(versionSeqs()).toEqual([current().seq]);
+      expect(versionSeqs()).toHaveLength(50);
+      expect(versionSeqs()).not.toContain(before);
     });
   }
 
   test("are deleted although they have ended executions", async () => {
+    const { seq: before } = current();
     for (const status of ["COMPLETED", "EXITED", "FAILED", "CANCELLED"]) await execution(status);
-    await change(3);
-    expect(versionSeqs()).toEqual([current().seq]);
+    await changeOften();
+    expect(versionSeqs()).not.toContain(before);
     expect(t.countRows("workflow_executions")).toBe(4);
   });
 
@@ -126,12 +135,14 @@ describe("versions", () => {
     const { workflow } = current();
     const empty = { steps: [], transitions: [] };
     const refused = t.app.writer.write(() => {
-      const seq = versions.store(workflow, empty);
+      const seq = versions.store({ seq: workflow, projectSeq: t.project.seq }, empty);
       versions.graphOf(seq);
       throw new Error(String(seq));
     });
     const lost = await refused.catch((error: unknown) => Number(Object(error).message));
-    const seq = await t.app.writer.write(() => versions.store(workflow, empty));
+    const seq = await t.app.writer.write(() =>
+      versions.store({ seq: workflow, projectSeq: t.project.seq }, empty),
+    );
     expect(seq).toBeGreaterThan(lost);
   });
 
@@ -150,7 +161,8 @@ describe("versions", () => {
     const seqs = await t.app.writer.write(() =>
       Array.from({ length: 200 }, (_, i) => {
         const { steps, transitions } = chain(step(`s${i}`, "WEBHOOK", { body }));
-        return versions.store(workflow, JSON.parse(JSON.stringify({ steps, transitions })));
+        const graph = JSON.parse(JSON.stringify({ steps, transitions }));
+        return versions.store({ seq: workflow, projectSeq: t.project.seq }, graph);
       }),
     );
     for (const round of [0, 1]) {

@@ -6,6 +6,7 @@ import { columnsOf, type CsvColumn } from "../../ui/csv.ts";
 import type { Column } from "../../ui/data-table.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
+import { triggerText } from "./step-texts.ts";
 
 type Counts = ReadonlyMap<string, ExecutionCounts>;
 const number = new Intl.NumberFormat();
@@ -37,8 +38,8 @@ export function workflowColumns(counts: Counts): Column<Workflow>[] {
       title: "Starts on",
       width: "18%",
       render: ({ trigger }) => (
-        <code className="muted" title={trigger.eventName}>
-          {trigger.eventName}
+        <code className="muted" title={triggerText(trigger)}>
+          {triggerText(trigger)}
         </code>
       ),
     },
@@ -85,7 +86,7 @@ export const workflowLines = (counts: Counts) => (workflow: Workflow) => {
     ),
     second: (
       <>
-        on <code>{workflow.trigger.eventName}</code>
+        on <code>{triggerText(workflow.trigger)}</code>
         {active}
       </>
     ),
@@ -94,7 +95,10 @@ export const workflowLines = (counts: Counts) => (workflow: Workflow) => {
 
 export const WORKFLOW_CSV: readonly CsvColumn<Workflow>[] = [
   ...columnsOf<Workflow>(["id", "name", "description", "enabled", "allowReentry"]),
-  { name: "triggerEvent", value: ({ trigger }) => trigger.eventName },
+  {
+    name: "triggerEvent",
+    value: ({ trigger }) => (trigger.type === "EVENT" ? trigger.eventName : ""),
+  },
   { name: "steps", value: ({ steps }) => steps.length },
   ...columnsOf<Workflow>(["createdAt", "updatedAt"]),
 ];

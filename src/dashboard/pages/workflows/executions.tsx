@@ -15,7 +15,7 @@ import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useLiveList } from "../../ui/use-live-list.ts";
 import type { WorkflowSearch } from "./search.ts";
-import { spanText } from "./step-texts.ts";
+import { entryText, spanText } from "./step-texts.ts";
 import { workflowPath } from "./use-workflow.ts";
 
 const route = getRouteApi("/user/p/$project/workflows/$workflow");
@@ -114,7 +114,7 @@ export function Executions(props: {
               title="No executions yet"
               text={
                 workflow.enabled
-                  ? `The next event ${workflow.trigger.eventName} starts one for its contact.`
+                  ? entryText(workflow.trigger)
                   : "Enable the workflow, so that its event starts one for each contact."
               }
             />

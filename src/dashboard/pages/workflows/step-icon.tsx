@@ -7,7 +7,9 @@ import {
   Mail,
   Play,
   UserPen,
+  CalendarClock,
   Hourglass,
+  Split,
 } from "lucide-react";
 import type { Step } from "./step-texts.ts";
 
@@ -17,6 +19,8 @@ const ICONS: Readonly<Record<Step["type"], LucideIcon>> = {
   DELAY: Clock,
   WAIT_FOR_EVENT: Hourglass,
   CONDITION: GitBranch,
+  TIME_WINDOW: CalendarClock,
+  SPLIT: Split,
   WEBHOOK: Globe,
   UPDATE_CONTACT: UserPen,
   EXIT: CircleStop,

@@ -11,6 +11,8 @@ export const TYPE_WORDS: Readonly<Record<Step["type"], string>> = {
   DELAY: "Wait",
   WAIT_FOR_EVENT: "Wait for event",
   CONDITION: "Condition",
+  TIME_WINDOW: "Time window",
+  SPLIT: "Split",
   WEBHOOK: "Call",
   UPDATE_CONTACT: "Update contact",
   EXIT: "End",
@@ -31,7 +33,11 @@ export const branchWord = (branch: string | null): string | null =>
 export function settingsText({ type, config }: Pick<Step, "type" | "config">): string {
   switch (type) {
     case "TRIGGER":
-      return `on ${textAt(config, "eventName")}`;
+      return triggerConfigText(config);
+    case "TIME_WINDOW":
+      return `${textAt(config, "from")} to ${textAt(config, "to")}`;
+    case "SPLIT":
+      return splitText(config);
     case "DELAY":
       return `${textAt(config, "amount")} ${unitText(config)}`;
     case "WAIT_FOR_EVENT":
@@ -50,6 +56,35 @@ export function settingsText({ type, config }: Pick<Step, "type" | "config">): s
 }
 
 type Config = Step["config"];
+type Trigger = Workflow["trigger"];
+
+/** What starts a workflow, in a few words: its event, its schedule, or by hand. */
+export function triggerText(trigger: Trigger): string {
+  if (trigger.type === "EVENT") return trigger.eventName;
+  return trigger.type === "SCHEDULE" ? `${trigger.cron} (${trigger.timeZone})` : "by hand";
+}
+
+/** A sentence about who enters next. */
+export function entryText(trigger: Trigger): string {
+  if (trigger.type === "EVENT") return `The next event ${trigger.eventName} starts it.`;
+  return trigger.type === "SCHEDULE"
+    ? "Its schedule starts it at its next time."
+    : "It starts only when you start it for contacts.";
+}
+
+function triggerConfigText(config: Config): string {
+  const eventName = textAt(config, "eventName");
+  if (eventName !== "") return `on ${eventName}`;
+  return textAt(config, "type") === "SCHEDULE"
+    ? `at ${textAt(config, "cron")} (${textAt(config, "timeZone")})`
+    : "by hand";
+}
+
+function splitText(config: Config): string {
+  const branches: unknown = config["branches"];
+  if (!Array.isArray(branches)) return "";
+  return branches.map((branch) => `${branch.id} ${branch.weight}`).join(", ");
+}
 
 function textAt(config: Config, name: string): string {
   const value = config[name];

@@ -8,6 +8,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { Power } from "lucide-react";
 import type { Workflow } from "../../../modules/workflows/model.ts";
 import { useMay } from "../../state.ts";
+import { entryText } from "./step-texts.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Loaded } from "../../ui/loaded.tsx";
 import { BackLabel, Page, PageTabs, TabLink } from "../../ui/page.tsx";
@@ -90,8 +91,8 @@ function Description({ workflow }: { workflow: Workflow }) {
   return (
     <>
       {description !== null && <>{description}. </>}
-      {enabled ? "Each event " : "If it is enabled, each event "}
-      <code>{trigger.eventName}</code> starts it for its contact,{" "}
+      {enabled ? "" : "If it is enabled: "}
+      {entryText(trigger)} A contact goes through it,{" "}
       {allowReentry ? "unless the contact is in it already." : "once per contact."}
     </>
   );
@@ -106,7 +107,7 @@ function EnableButton({ project, workflow }: { project: string; workflow: Workfl
     showUndo({
       text: enabled
         ? "Disabled. Executions under way continue."
-        : `Enabled. The next event ${workflow.trigger.eventName} starts it.`,
+        : `Enabled. ${entryText(workflow.trigger)}`,
       onUndo: () =>
         void setEnabled(enabled).catch((error: unknown) => showFailure("It was not undone", error)),
     });

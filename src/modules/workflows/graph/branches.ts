@@ -17,6 +17,8 @@ export function branchesOf(step: Step): readonly (string | typeof UNCONDITIONAL)
       return "branches" in step.config
         ? [...step.config.branches.map(({ id }) => id), "default"]
         : ["yes", "no"];
+    case "SPLIT":
+      return step.config.branches.map(({ id }) => id);
     case "WAIT_FOR_EVENT":
       return step.config.timeout === undefined ? [UNCONDITIONAL] : [UNCONDITIONAL, "timeout"];
     default:

@@ -7,13 +7,14 @@ import { trimmedEventName } from "../../../lib/event-name.ts";
 import { readCondition } from "./config-condition.ts";
 import { readWebhook } from "./config-webhook.ts";
 import { hasPlaceholder } from "../../../render/template/foreign-literals.ts";
+import { readSplit, readTimeWindow } from "./config-routing.ts";
+import { readTrigger } from "./config-trigger.ts";
 import type { Step, StepType } from "./graph.ts";
 import { readShape } from "./read-shape.ts";
 import {
   DelayConfig,
   ExitConfig,
   SendEmailConfig,
-  TriggerConfig,
   UpdateContactConfig,
   WaitForEventConfig,
 } from "./step-schemas.ts";
@@ -38,8 +39,8 @@ export function readStep(head: Head, given: unknown, errors: FieldError[]): Step
   }
   switch (head.type) {
     case "TRIGGER": {
-      if (!readShape(TriggerConfig, given, AT, errors)) return null;
-      return { ...head, type: head.type, config: { eventName: trimmedEventName(given.eventName) } };
+      const config = readTrigger(given, AT, errors);
+      return config && { ...head, type: head.type, config };
     }
     case "SEND_EMAIL": {
       const config = readSendEmail(given, errors);
@@ -58,6 +59,14 @@ export function readStep(head: Head, given: unknown, errors: FieldError[]): Step
     }
     case "CONDITION": {
       const config = readCondition(given, AT, errors);
+      return config && { ...head, type: head.type, config };
+    }
+    case "TIME_WINDOW": {
+      const config = readTimeWindow(given, AT, errors);
+      return config && { ...head, type: head.type, config };
+    }
+    case "SPLIT": {
+      const config = readSplit(given, AT, errors);
       return config && { ...head, type: head.type, config };
     }
     case "WEBHOOK": {

@@ -1,5 +1,6 @@
 /** Edits of one step or transition. Each returns a draft of the graph, which is checked as a whole. */
 
+import { isRecord } from "../../../http/validation.ts";
 import { AppError, fieldError, notFound } from "../../../lib/errors.ts";
 import { UNCONDITIONAL } from "./branches.ts";
 import type { Graph, Step, Transition } from "./graph.ts";
@@ -46,9 +47,18 @@ export function addStep(graph: Graph, { after, branch = null, ...given }: StepAd
 function branchOfNext({ type, config }: Pick<StepAddition, "type" | "config">): {
   branch?: string;
 } {
+  if (type === "SPLIT") return firstBranchIn(config);
   if (type !== "CONDITION") return {};
   const isMulti = typeof config === "object" && config !== null && "branches" in config;
   return { branch: isMulti ? "default" : "yes" };
+}
+
+/** A config without a first branch is refused by the check of the draft. */
+function firstBranchIn(config: unknown): { branch?: string } {
+  const branches = isRecord(config) ? config["branches"] : undefined;
+  const [first]: unknown[] = Array.isArray(branches) ? branches : [];
+  const id = isRecord(first) ? first["id"] : undefined;
+  return typeof id === "string" ? { branch: id } : {};
 }
 
 export function patchStep(graph: Graph, id: string, patch: StepPatch): Edit {

@@ -19,6 +19,36 @@ export type ConditionConfig =
 
 export type WebhookMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
+/** What starts executions. An event is named as it always was; the other kinds have a `type`. */
+export type TriggerConfig =
+  | { eventName: string }
+  /** A 5-field cron expression in a time zone; `segmentId` null stands for all contacts. */
+  | { type: "SCHEDULE"; cron: string; timeZone: string; segmentId: string | null }
+  /** Only requests start executions. */
+  | { type: "MANUAL" };
+
+/** What ends an execution early, wherever it is. */
+export type Exit =
+  | { on: "EVENT"; eventName: string }
+  | { on: "UNSUBSCRIBED" }
+  | { on: "SEGMENT_LEFT"; segmentId: string };
+
+/** The zone of a TIME_WINDOW that follows the data of each contact. */
+export const CONTACT_ZONE = "CONTACT";
+
+export type Weekday = "MON" | "TUE" | "WED" | "THU" | "FRI" | "SAT" | "SUN";
+
+/** `from` and `to` are times of day such as 09:00; a window with from > to ends on the next day. */
+export type TimeWindow = {
+  days: readonly Weekday[];
+  from: string;
+  to: string;
+  /** CONTACT, or the name of a zone. */
+  timeZone: string;
+  /** Of contacts without a zone; only with CONTACT. */
+  fallbackTimeZone?: string;
+};
+
 type Of<Type extends string, Config> = {
   id: string;
   type: Type;
@@ -28,7 +58,7 @@ type Of<Type extends string, Config> = {
 };
 
 export type Step =
-  | Of<"TRIGGER", { eventName: string }>
+  | Of<"TRIGGER", TriggerConfig>
   | Of<
       "SEND_EMAIL",
       {
@@ -40,6 +70,10 @@ export type Step =
   /** `timeout` is in seconds; a step without one waits for an unlimited time. */
   | Of<"WAIT_FOR_EVENT", { eventName: string; timeout?: number }>
   | Of<"CONDITION", ConditionConfig>
+  /** Waits until the window is open. */
+  | Of<"TIME_WINDOW", TimeWindow>
+  /** Sends each contact to one branch, by the weights. */
+  | Of<"SPLIT", { branches: readonly { id: string; weight: number }[] }>
   /**
    * URL, header values and body may hold Liquid. The default body is JSON with the workflow, the
    * execution, the contact and the event.
@@ -67,4 +101,19 @@ export type Transition = {
   branch?: string;
 };
 
-export type Graph = { steps: readonly Step[]; transitions: readonly Transition[] };
+/** `exits` is absent if there are none, as in graphs of earlier versions. */
+export type Graph = {
+  steps: readonly Step[];
+  transitions: readonly Transition[];
+  exits?: readonly Exit[];
+};
+
+/** The config of the one TRIGGER. */
+export function triggerOf({ steps }: Pick<Graph, "steps">): TriggerConfig {
+  for (const step of steps) if (step.type === "TRIGGER") return step.config;
+  throw new Error("a graph without a TRIGGER passed its check");
+}
+
+/** The event that starts executions; null if none does. */
+export const triggerEventOf = (trigger: TriggerConfig): string | null =>
+  "eventName" in trigger ? trigger.eventName : null;

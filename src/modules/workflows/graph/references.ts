@@ -8,7 +8,7 @@ import { referencesOf } from "../../segments/condition/references.ts";
 import type { Segments } from "../../segments/service.ts";
 import { parseStepCondition, contactPart } from "../steps/step-condition.ts";
 import { isPrivateTarget } from "./config-webhook.ts";
-import type { Graph, Step } from "./graph.ts";
+import { type Graph, type Step, triggerOf } from "./graph.ts";
 
 export type GraphReferences = ReturnType<typeof createGraphReferences>;
 
@@ -22,11 +22,27 @@ export function createGraphReferences(deps: {
     "SELECT 1 AS one FROM templates WHERE id = +?2 AND project_seq = +?1",
   );
 
+  const findSegment = db.sqlite.prepare<{ isTracked: 0 | 1 }, [number, string]>(`
+    SELECT track_membership AS isTracked FROM segments
+    WHERE id = +?2 AND project_seq = +?1 AND deleted_at IS NULL`);
+
   function templateErrors(projectSeq: number, step: Step): FieldError[] {
     if (step.type !== "SEND_EMAIL") return [];
     if (findTemplate.get(projectSeq, step.config.templateId) !== null) return [];
     const message = "names no template of this project";
     return [{ field: "config.templateId", message, code: "unknown_reference" }];
+  }
+
+  /** Errors of the segments that the trigger and the exits of a graph name. */
+  function namedSegmentErrors(projectSeq: number, graph: Graph): FieldError[] {
+    const message = "names no segment of this project";
+    return namedSegments(graph).flatMap(({ id, field, isTracked }): FieldError[] => {
+      const found = findSegment.get(projectSeq, id);
+      if (found === null) return [{ field, message, code: "unknown_reference" }];
+      if (!isTracked || found.isTracked === 1) return [];
+      const untracked = `names a segment without events: set its trackMembership to true first`;
+      return [{ field, message: untracked, code: "invalid_value" }];
+    });
   }
 
   function segmentErrors(projectSeq: number, step: Step): FieldError[] {
@@ -43,11 +59,14 @@ export function createGraphReferences(deps: {
   }
 
   function errorsOf(projectSeq: number, graph: Graph): FieldError[] {
-    return stepErrors(graph, (step) => [
-      ...templateErrors(projectSeq, step),
-      ...segmentErrors(projectSeq, step),
-      ...hostErrors(step),
-    ]);
+    return [
+      ...namedSegmentErrors(projectSeq, graph),
+      ...stepErrors(graph, (step) => [
+        ...templateErrors(projectSeq, step),
+        ...segmentErrors(projectSeq, step),
+        ...hostErrors(step),
+      ]),
+    ];
   }
 
   return {
@@ -90,6 +109,24 @@ export function awaitedEventsOf({ steps }: Graph): string[] {
 /** Ids of the segments in the conditions of a graph. */
 export function segmentsOf({ steps }: Graph): string[] {
   return steps.flatMap((step) => conditionsOf(step, "config").flatMap(referencesOf));
+}
+
+type NamedSegment = { id: string; field: string; isTracked: boolean };
+
+/** The segments that the trigger and the exits name. An exit needs the events of its segment. */
+export function namedSegments(graph: Graph): NamedSegment[] {
+  const trigger = triggerOf(graph);
+  const { exits = [] } = graph;
+  return [
+    ...("segmentId" in trigger && trigger.segmentId !== null
+      ? [{ id: trigger.segmentId, field: "trigger.segmentId", isTracked: false }]
+      : []),
+    ...exits.flatMap((exit, i) =>
+      exit.on === "SEGMENT_LEFT"
+        ? [{ id: exit.segmentId, field: `exits.${i}.segmentId`, isTracked: true }]
+        : [],
+    ),
+  ];
 }
 
 /** The conditions of a checked step without their filters on the context. `at` is for messages. */

@@ -15,6 +15,8 @@ export const STEP_TYPES = [
   "DELAY",
   "WAIT_FOR_EVENT",
   "CONDITION",
+  "TIME_WINDOW",
+  "SPLIT",
   "WEBHOOK",
   "UPDATE_CONTACT",
   "EXIT",
@@ -32,7 +34,50 @@ const LONGEST_TIMEOUT_S = 365 * 24 * 60 * 60;
 const optional = <T extends Parameters<typeof Nullable>[0]>(schema: T) =>
   Type.Optional(Nullable(schema));
 
-export const TriggerConfig = Input({ eventName: EventName });
+/** The config of a TRIGGER by its `type`; an EVENT may leave it out. */
+export const TRIGGER_CONFIGS = {
+  EVENT: Input({ type: Type.Optional(Type.Literal("EVENT")), eventName: EventName }),
+  SCHEDULE: Input({
+    type: Type.Literal("SCHEDULE"),
+    cron: Type.String({ minLength: 1, maxLength: 100 }),
+    timeZone: Type.String({ minLength: 1, maxLength: 64 }),
+    segmentId: optional(Type.String({ minLength: 1, maxLength: 100 })),
+  }),
+  MANUAL: Input({ type: Type.Literal("MANUAL") }),
+} as const;
+
+/** The schema of an exit by its `on`. */
+export const EXIT_SCHEMAS = {
+  EVENT: Input({ on: Type.Literal("EVENT"), eventName: EventName }),
+  UNSUBSCRIBED: Input({ on: Type.Literal("UNSUBSCRIBED") }),
+  SEGMENT_LEFT: Input({
+    on: Type.Literal("SEGMENT_LEFT"),
+    segmentId: Type.String({ minLength: 1, maxLength: 100 }),
+  }),
+} as const;
+
+export const EXIT_KINDS = ["EVENT", "UNSUBSCRIBED", "SEGMENT_LEFT"] as const;
+export const MAX_EXITS = 10;
+
+export const WEEKDAYS = ["MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN"] as const;
+
+export const TimeWindowConfig = Input({
+  days: Type.Array(OneOf(WEEKDAYS), { minItems: 1, maxItems: WEEKDAYS.length }),
+  from: Type.String({ maxLength: 5 }),
+  to: Type.String({ maxLength: 5 }),
+  timeZone: Type.String({ minLength: 1, maxLength: 64 }),
+  fallbackTimeZone: optional(Type.String({ minLength: 1, maxLength: 64 })),
+});
+
+export const SplitConfig = Input({
+  branches: Type.Array(
+    described(Input({ id: GraphId, weight: Type.Integer({ minimum: 1, maximum: 100 }) }), {
+      id: "Name of the branch, which its transition names",
+      weight: "Its share of the contacts, in proportion to the other weights",
+    }),
+    { minItems: 2, maxItems: 10 },
+  ),
+});
 
 export const SendEmailConfig = Input({
   templateId: Type.String({ minLength: 1 }),

@@ -8,7 +8,7 @@ import type { FieldError } from "../../../lib/errors.ts";
 import { measureTemplate } from "../../../render/template/size.ts";
 import type { CheckResult } from "../../segments/condition/input.ts";
 import { type Head, readStep } from "./config.ts";
-import type { Graph, Step, Transition } from "./graph.ts";
+import type { Exit, Graph, Step, Transition } from "./graph.ts";
 import { readShape } from "./read-shape.ts";
 import { type Edge, type Node, shapeErrors } from "./shape.ts";
 import { StepHead, TransitionShape } from "./step-schemas.ts";
@@ -22,9 +22,10 @@ const MAX_LIQUID = { tags: 5_000, code: 128 * 1024 };
 /**
  * Checks a whole graph. The fields of violations are paths such as `steps.3.config.amount`. Steps
  * that are taken from the graph `checked` are not checked again, because parsing Liquid is expensive.
+ * The exits are checked already, and are those of `checked` if none are given.
  */
 export function checkGraph(
-  given: { steps: unknown; transitions: unknown },
+  given: { steps: unknown; transitions: unknown; exits?: readonly Exit[] },
   checked: Graph | null = null,
 ): CheckResult<Graph> {
   const errors = [
@@ -57,9 +58,11 @@ export function checkGraph(
     edges.length === itemsOf(given.transitions).length &&
     new Set(nodes.map(({ id }) => id)).size === nodes.length;
   if (isComplete) errors.push(...shapeErrors(nodes, edges));
+  const exits = given.exits ?? checked?.exits ?? [];
   const graph: Graph = {
     steps: nodes.flatMap(({ step }) => step ?? []),
     transitions: withIds(edges.map(({ transition }) => transition)),
+    ...(exits.length === 0 ? {} : { exits }),
   };
   return errors.length === 0
     ? { ok: true, value: graph }

@@ -57,13 +57,13 @@ export function createAdvancer(deps: {
     if (step === null || contact === null) {
       throw new Error("an execution has no step or no contact");
     }
-    const { seq: executionSeq, projectSeq } = execution;
+    const { seq: executionSeq, projectSeq, workflowSeq } = execution;
     const { context, stepStartedAt } = progress;
-    const input = { projectSeq, executionSeq, contact, context, stepStartedAt, now };
+    const input = { projectSeq, workflowSeq, executionSeq, contact, context, stepStartedAt, now };
     const result = deps.runStep(step, input);
-    return result.outcome === "POSTPONED"
-      ? { kind: "postponed", result }
-      : { kind: "done", result };
+    if (result.outcome === "POSTPONED") return { kind: "postponed", result };
+    if (result.outcome === "WINDOW_CLOSED") return { kind: "windowClosed", at: result.until };
+    return { kind: "done", result };
   }
 
   /** A workflow that waits for events that it causes itself would loop without any pause. */

@@ -46,10 +46,17 @@ export type Occurrence =
   | { kind: "callFailed"; reason: string; retryAfterMs: number | null; random: number }
   | { kind: "event"; event: ExecutionEvent }
   /** The due time has come: the end of a DELAY, or of the timeout of a WAIT_FOR_EVENT. */
-  | { kind: "time" };
+  | { kind: "time" }
+  /** The window of a TIME_WINDOW opens at `at`. */
+  | { kind: "windowClosed"; at: number }
+  /** One of the exits of the workflow happened to the contact. */
+  | { kind: "exit"; reason: string };
 
 /** An event of the execution's contact; `at` is the time when it was recorded. */
 export type ExecutionEvent = { seq: number; name: string; data: JsonObject; at: number };
+
+/** A TIME_WINDOW is closed until `until`. */
+export type WindowClosed = { outcome: "WINDOW_CLOSED"; until: number };
 
 /** The step cannot run now, but may later. `until`: time of the last try; null without a limit. */
 export type Postponed = { outcome: "POSTPONED"; reason: string; until: number | null };
@@ -132,6 +139,15 @@ export function advance(
       return completeWait(position, occurrence.event);
     case "time":
       return endByTime(position);
+    case "windowClosed":
+      return {
+        progress: waitFor(progress, { dueAt: occurrence.at, event: null }),
+        completed: null,
+      };
+    case "exit": {
+      const how = { status: "EXITED", exitReason: occurrence.reason } as const;
+      return { progress: end(progress, now, how), completed: null };
+    }
   }
 }
 
@@ -139,11 +155,11 @@ export function isEnded(status: ExecutionStatus): boolean {
   return status !== "RUNNING" && status !== "WAITING";
 }
 
-/** Ends an execution for a reason other than its steps: it was cancelled, or it cannot continue. */
+/** Ends an execution for a reason other than its steps: it is cancelled, exits or cannot continue. */
 export function end(
   progress: Progress,
   now: number,
-  how: { status: "CANCELLED" | "FAILED"; exitReason?: string; error?: string },
+  how: { status: "CANCELLED" | "EXITED" | "FAILED"; exitReason?: string; error?: string },
 ): Progress {
   const { status, exitReason = null, error = null } = how;
   return { ...withoutWait(progress), status, exitReason, error, completedAt: now };
@@ -166,7 +182,8 @@ function completeWait(position: Position, event: ExecutionEvent): Advance | null
 function endByTime(position: Position): Advance | null {
   const { progress, step, now } = position;
   if (progress.dueFor !== "TIME" || progress.dueAt === null || progress.dueAt > now) return null;
-  if (step.type === "SEND_EMAIL") {
+  // Both run again: the domain may be verified now; the clock or the contact's zone may have changed.
+  if (step.type === "SEND_EMAIL" || step.type === "TIME_WINDOW") {
     return { progress: { ...progress, status: "RUNNING", dueFor: "TURN" }, completed: null };
   }
   const branch = step.type === "WAIT_FOR_EVENT" ? "timeout" : null;

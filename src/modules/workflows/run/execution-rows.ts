@@ -38,6 +38,17 @@ const EXECUTION_COLUMNS = `
   e.awaited_event AS awaitedEvent, e.context, e.event_seq AS eventSeq,
   e.completed_at AS completedAt, e.exit_reason AS exitReason, e.error`;
 
+/**
+ * Executions of a contact that an event ends. Without an exit of this name, this is one look-up in an
+ * index. The join is in this order, because a contact has few executions.
+ */
+const EXITING = `
+  FROM workflow_exits AS exit INDEXED BY workflow_exits_event
+  CROSS JOIN workflow_executions AS e INDEXED BY workflow_executions_contact
+  WHERE exit.project_seq = +? AND exit.event_name = +? AND e.contact_seq = +?
+    AND e.version_seq = exit.version_seq AND e.status IN ('RUNNING', 'WAITING')`;
+type ExitKey = [projectSeq: number, eventName: string, contactSeq: number];
+
 export type ExecutionRows = ReturnType<typeof createExecutionRows>;
 
 export function createExecutionRows({ sqlite }: Pick<Db, "sqlite">) {
@@ -52,8 +63,14 @@ export function createExecutionRows({ sqlite }: Pick<Db, "sqlite">) {
     SELECT EXISTS (SELECT 1 FROM workflow_executions
                    WHERE contact_seq = +? AND awaited_event = +? AND awaited_event IS NOT NULL
                   ) AS found`);
+  const findExiting = sqlite.prepare<ExecutionRow & { reason: string }, ExitKey>(`
+    SELECT ${EXECUTION_COLUMNS}, exit.reason ${EXITING}`);
+  const existsExiting = sqlite.prepare<{ found: number }, ExitKey>(
+    `SELECT EXISTS (SELECT 1 ${EXITING}) AS found`,
+  );
   const existsListener = sqlite.prepare<{ found: number }, []>(`
-    SELECT EXISTS (SELECT 1 FROM workflows INDEXED BY workflows_trigger WHERE is_enabled)
+    SELECT EXISTS (SELECT 1 FROM workflow_exits)
+        OR EXISTS (SELECT 1 FROM workflows INDEXED BY workflows_trigger WHERE is_enabled)
         OR EXISTS (SELECT 1 FROM workflow_executions INDEXED BY workflow_executions_awaiting
                    WHERE awaited_event IS NOT NULL) AS found`);
   const findOverdue = sqlite.prepare<ExecutionRow, [number, number]>(`
@@ -100,7 +117,16 @@ export function createExecutionRows({ sqlite }: Pick<Db, "sqlite">) {
     isAwaited: (contactSeq: number, eventName: string): boolean =>
       existsAwaiting.get(contactSeq, eventName)?.found === 1,
 
-    /** False if no workflow is enabled and no execution waits for an event. */
+    /** Executions of a contact that an event ends, with the reason, in the order of their start. */
+    exiting: (...key: ExitKey): { execution: Execution; reason: string }[] =>
+      findExiting
+        .all(...key)
+        .map(({ reason, ...row }) => ({ execution: executionOf(row), reason }))
+        .toSorted((one, other) => one.execution.seq - other.execution.seq),
+
+    isExiting: (...key: ExitKey): boolean => existsExiting.get(...key)?.found === 1,
+
+    /** False if no workflow is enabled, and no execution waits for an event or has an exit. */
     isAnyEventNeeded: (): boolean => existsListener.get()?.found === 1,
 
     /** Executions of a contact that have to advance before an event of the time `at`. */

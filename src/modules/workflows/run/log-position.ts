@@ -69,6 +69,7 @@ export function createLogPosition(deps: LogPositionDeps, onError: (error: unknow
     return (
       deps.triggered(projectSeq, name).length > 0 ||
       executionRows.isAwaited(contactSeq, name) ||
+      executionRows.isExiting(projectSeq, name, contactSeq) ||
       (isAnyOverdue(executionRows, at) && executionRows.overdueOf(contactSeq, at).length > 0)
     );
   }

@@ -51,6 +51,9 @@ export function createEngineParts(deps: {
   const findCurrent = sqlite.prepare<{ seq: number }, [number]>(
     "SELECT version_seq AS seq FROM workflows WHERE seq = +?",
   );
+  const findId = sqlite.prepare<{ id: string }, [number]>(
+    "SELECT id FROM workflows WHERE seq = +?",
+  );
   const pathsByGraph = new WeakMap<Graph, Paths>();
 
   function pathsOf(versionSeq: number): Paths | null {
@@ -59,6 +62,13 @@ export function createEngineParts(deps: {
     const paths = pathsByGraph.get(graph) ?? pathsOfGraph(graph);
     pathsByGraph.set(graph, paths);
     return paths;
+  }
+
+  /** The id of the workflow of an execution, without which no execution exists. */
+  function workflowIdOf(seq: number): string {
+    const found = findId.get(seq);
+    if (found === null) throw new Error("an execution has no workflow");
+    return found.id;
   }
 
   function triggered(projectSeq: number, eventName: string): StartableWorkflow[] {
@@ -92,7 +102,8 @@ export function createEngineParts(deps: {
     url: app.url,
     linkKey: app.linkKey,
   });
-  const runStep = around(createRunStep({ contacts, segments: segmentService(app), sendEmail }));
+  const segments = segmentService(app);
+  const runStep = around(createRunStep({ contacts, segments, sendEmail, workflowIdOf }));
   const advancer = createAdvancer({
     db,
     executionRows,

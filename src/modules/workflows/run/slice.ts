@@ -75,9 +75,14 @@ export function createSlice(deps: SliceDeps, position: LogPosition) {
     if (contactSeq === null) return true;
     const at = eventTime(clock, event.createdAt);
     if (!advanceOverdue(contactSeq, at, hasTime)) return false;
+    const now = clock.now();
+    for (const { execution, reason } of executionRows.exiting(projectSeq, name, contactSeq)) {
+      // An execution that a request started has no event, so the times are compared.
+      if (execution.progress.eventSeq === null && at < execution.startedAt) continue;
+      advancer.advance(execution, { occurrence: { kind: "exit", reason }, now, hasTime });
+    }
     const startableWorkflows = deps.triggered(projectSeq, name);
     if (startableWorkflows.length === 0 && !executionRows.isAwaited(contactSeq, name)) return true;
-    const now = clock.now();
     const happened = executionEventOf(event, at);
     for (const execution of executionRows.awaiting(contactSeq, name)) {
       advancer.advance(execution, { occurrence: { kind: "event", event: happened }, now, hasTime });

@@ -3,22 +3,25 @@
  * steps are made outside of any change (webhook-calls.ts).
  */
 
-import type { JsonObject } from "../../contacts/data.ts";
+import { type JsonObject, parseData } from "../../contacts/data.ts";
 import type { Filter } from "../../segments/condition/filter.ts";
 import type { Segments } from "../../segments/service.ts";
 import type { Condition } from "../../segments/condition/condition.ts";
 import type { Incomparable } from "../../segments/condition/comparable.ts";
 import { problemSentence, problemsOf } from "../../segments/condition/problems.ts";
 import { type StepFilter, parseStepCondition, evaluateContextFilters } from "./step-condition.ts";
-import type { ConditionConfig, ShortCondition, Step } from "../graph/graph.ts";
+import type { ConditionConfig, ShortCondition, Step, TimeWindow } from "../graph/graph.ts";
 import { AppError } from "../../../lib/errors.ts";
 import type { ContactRow, Contacts } from "../../contacts/service.ts";
-import type { Postponed, StepResult } from "../run/engine.ts";
+import type { Postponed, StepResult, WindowClosed } from "../run/engine.ts";
+import { splitBranch } from "./split.ts";
+import { windowOpensAt, zoneOfWindow } from "./time-window.ts";
 import type { createSendEmail } from "./send-email.ts";
 
 /** The execution and the contact that a step runs for. */
 export type StepInput = {
   projectSeq: number;
+  workflowSeq: number;
   executionSeq: number;
   contact: ContactRow;
   context: JsonObject;
@@ -27,12 +30,13 @@ export type StepInput = {
   now: number;
 };
 
-export type RunStep = (step: Step, input: StepInput) => StepResult | Postponed;
+export type RunStep = (step: Step, input: StepInput) => StepResult | Postponed | WindowClosed;
 
 export function createRunStep(deps: {
   contacts: Pick<Contacts, "upsert">;
   segments: Pick<Segments, "audiences" | "audienceOfCondition">;
   sendEmail: ReturnType<typeof createSendEmail>;
+  workflowIdOf: (workflowSeq: number) => string;
 }): RunStep {
   const chooseBranch = createChooseBranch(deps.segments);
 
@@ -59,7 +63,22 @@ export function createRunStep(deps: {
     return { outcome: "COMPLETED", branch: chooseBranch(config, subject) };
   }
 
-  function run(step: Step, input: StepInput): StepResult | Postponed {
+  function timeWindow(config: TimeWindow, { contact, now }: StepInput): StepResult | WindowClosed {
+    const opensAt = windowOpensAt(config, zoneOfWindow(config, parseData(contact.data)), now);
+    if (opensAt <= now) return { outcome: "COMPLETED" };
+    return { outcome: "WINDOW_CLOSED", until: opensAt };
+  }
+
+  function split(
+    { id: stepId, config }: Extract<Step, { type: "SPLIT" }>,
+    { contact, workflowSeq }: StepInput,
+  ): StepResult {
+    const workflowId = deps.workflowIdOf(workflowSeq);
+    const branch = splitBranch(config.branches, { contactId: contact.id, workflowId, stepId });
+    return { outcome: "COMPLETED", branch };
+  }
+
+  function run(step: Step, input: StepInput): StepResult | Postponed | WindowClosed {
     switch (step.type) {
       case "TRIGGER":
         return { outcome: "COMPLETED" };
@@ -71,6 +90,10 @@ export function createRunStep(deps: {
         return updateContact(step, input);
       case "SEND_EMAIL":
         return deps.sendEmail(step, input);
+      case "TIME_WINDOW":
+        return timeWindow(step.config, input);
+      case "SPLIT":
+        return split(step, input);
       case "DELAY":
       case "WAIT_FOR_EVENT":
       case "WEBHOOK":
