@@ -33,6 +33,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
 
 /** References that the schema does not declare. */
 const UNDECLARED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  ab_variants: { message_seq: "messages" },
   campaigns: { audience_cursor: "contacts", audience_end: "contacts", message_seq: "messages" },
   consents: { topic_seq: "topics" },
   contact_events: { contact_seq: "contacts", name_seq: "event_names", last_seq: "events" },

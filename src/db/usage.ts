@@ -160,6 +160,13 @@ export const METERED: readonly Metered[] = [
     texts: { subject: 1, body: 1, design: 1, audience_filter: 1, audience_condition: 1 },
   },
   {
+    table: "ab_variants",
+    ...ofParent("campaigns", "campaign_seq"),
+    fixedBytes: 200,
+    texts: { subject: 1, body: 1, design: 1 },
+  },
+  { table: "ab_hold_outs", ...ofParent("campaigns", "campaign_seq"), fixedBytes: 30 },
+  {
     table: "campaign_links",
     ...ofParent("campaigns", "campaign_seq"),
     fixedBytes: 50,

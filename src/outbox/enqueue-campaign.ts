@@ -7,6 +7,8 @@ import type { UsageCounter } from "../db/usage-counter.ts";
 type CampaignEmails = {
   campaign: { seq: number; projectSeq: number; subject: string; category: string };
   messageSeq: number;
+  /** The variant of an A/B test; null for other mail. */
+  variant: string | null;
   contactSeqs: readonly number[];
   /** When the mails may leave. */
   dueAt: number;
@@ -21,6 +23,7 @@ type Values = {
   time: string;
   messageSeq: number;
   campaignSeq: number;
+  variant: string | null;
   subject: string;
   now: number;
   dueAt: number;
@@ -39,12 +42,12 @@ const BYTES_OF_MAIL = bytesOfRow("emails", { variables: null, tags: null });
 export function createCampaignInsert({ db, usage }: { db: Db; usage: UsageCounter }) {
   // SQLite makes the ids (UUIDv7, RFC 9562 §5.7), because a thousand round trips would cost more.
   const insert = db.sqlite.prepare<unknown, [Values]>(`
-    INSERT INTO emails (id, project_seq, contact_seq, message_seq, source, campaign_seq, to_address,
+    INSERT INTO emails (id, project_seq, contact_seq, message_seq, source, campaign_seq, variant, to_address,
                         subject, status, priority, next_at, created_at)
     SELECT $time || '-7' || substr(random, 1, 3) || '-' ||
              substr('89ab', 1 + (asked.key & 3), 1) || substr(random, 4, 3) || '-' ||
              substr(random, 7, 12),
-           project_seq, seq, $messageSeq, 'CAMPAIGN', $campaignSeq, email, $subject,
+           project_seq, seq, $messageSeq, 'CAMPAIGN', $campaignSeq, $variant, email, $subject,
            iif(suppressed, 'SUPPRESSED', 'QUEUED'), 1, iif(suppressed, NULL, $dueAt), $now
     FROM (
       SELECT asked.key, contacts.seq, contacts.project_seq, contacts.email,
@@ -63,13 +66,15 @@ export function createCampaignInsert({ db, usage }: { db: Db; usage: UsageCounte
     "SELECT count(*) AS n FROM emails WHERE seq > +? AND status = 'SUPPRESSED'",
   );
 
-  return ({ campaign, messageSeq, contactSeqs, dueAt, now }: CampaignEmails): InsertedEmails => {
+  return (mails: CampaignEmails): InsertedEmails => {
+    const { campaign, messageSeq, variant, contactSeqs, dueAt, now } = mails;
     const before = lastEmail.get()?.seq ?? 0;
     const hex = now.toString(16).padStart(12, "0");
     const { changes } = insert.run({
       time: `${hex.slice(0, 8)}-${hex.slice(8)}`,
       messageSeq,
       campaignSeq: campaign.seq,
+      variant,
       subject: campaign.subject,
       now,
       dueAt,

@@ -7,6 +7,9 @@ import { type Source, sources } from "../support/sources.ts";
 
 /** Folder of the owner, below src/. */
 const OWNERS: Readonly<Record<string, string>> = {
+  ab_hold_outs: "modules/campaigns/",
+  ab_tests: "modules/campaigns/",
+  ab_variants: "modules/campaigns/",
   alert_notices: "modules/alerts/",
   alerts: "modules/alerts/",
   api_keys: "modules/keys.ts",

@@ -284,6 +284,7 @@ describe("recipients", () => {
     bouncedAt: null,
     complainedAt: null,
     links: [],
+    variantId: null,
   };
 
   test.each([

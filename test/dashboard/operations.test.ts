@@ -49,6 +49,8 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   rescheduleEmail: "The program that scheduled a mail moves it; a page only cancels it.",
   listCampaigns: "The pages read the summaries, which are the same campaigns with their figures.",
   createCampaign: "The pages create drafts, which need no content yet.",
+  getAbTest: "Programs compare the variants with it.",
+  chooseAbWinner: "Programs choose the winner with it.",
   importCampaign: "`mailstead import` brings the campaigns of another product.",
   createWorkflow: WORKFLOW_EDITOR,
   deleteWorkflow: WORKFLOW_EDITOR,

@@ -24,6 +24,7 @@ import { workflowService } from "../../src/modules/workflows/workflows.ts";
 
 /** Tables without rows that a project adds, or with few of them beside rows that are metered. */
 const NOT_METERED = [
+  "ab_tests", // One row per campaign.
   "alert_notices", // Of the whole installation, like the next one, and removed with it.
   "alerts", // Removed 90 days after they were cleared.
   "api_keys", // Made by the operator.

@@ -55,6 +55,7 @@ const OPEN_ROUTES = `
   GET    /campaigns                                               READ
   GET    /campaigns/summaries                                     READ
   GET    /campaigns/:id                                           READ
+  GET    /campaigns/:id/ab-test                                   READ
   GET    /campaigns/:id/audience                                  READ
   GET    /campaigns/:id/audience/contacts                         READ
   GET    /campaigns/:id/preview                                   READ

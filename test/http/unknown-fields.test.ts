@@ -187,7 +187,7 @@ const CAMPAIGN_NAMES = `
   excludeSegments exclude exclude_list_ids excludeContacts limit maxRecipients testOnly test isTest dryRun
   sendAt send_at sendNow scheduleAt segmentIds segments listId lists list_ids recipients recipientLists
   excludedRecipients tags template content html text previewText preview_text replyToName
-  suppressionGroupId unsubscribeGroup trackOpens abTest variants winner sendingRate throttle messenger
+  suppressionGroupId unsubscribeGroup trackOpens abTesting variants winner sendingRate throttle messenger
   headers attachments archive_template_id inlineImageActivation mirrorActive footer utmCampaign language
 `;
 const CONTACT_NAMES = `

@@ -84,6 +84,7 @@ const BODIES: Record<string, unknown> = {
   "PATCH /workflows/{id}/transitions/{transitionId}": { to: "wait" },
   "PATCH /campaigns/{id}": { name: "mine" },
   "PATCH /relays/{id}": { port: 465 },
+  "POST /campaigns/{id}/winner": { variantId: "A" },
   "POST /campaigns/{id}/test": { email: "me@example.com" },
   "POST /campaigns/{id}/preview": {},
   "DELETE /inboxes/{id}/messages": { all: true },

@@ -8,6 +8,7 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
+import { contacts } from "./contacts.ts";
 import { projects } from "./projects.ts";
 import { segments } from "./segments.ts";
 import { topics } from "./topics.ts";
@@ -188,4 +189,90 @@ export const campaignHours = sqliteTable(
     sent: integer("sent").notNull().default(0),
   },
   (table) => [primaryKey({ columns: [table.campaignSeq, table.hour] })],
+);
+
+/** How the winner of an A/B test is chosen: by the best rate, or by a person. */
+export const AB_WINNER_RULES = ["OPENS", "CLICKS", "EVENT", "MANUAL"] as const;
+
+/** TEST: its mails leave; WAITING: for the winner; REST: nothing is left to decide. */
+export const AB_PHASES = ["TEST", "WAITING", "REST"] as const;
+
+export const AB_CHOSEN_BY = ["RULE", "PERSON"] as const;
+
+/** The A/B test of a campaign, as it is planned and as it goes on. */
+export const abTests = sqliteTable(
+  "ab_tests",
+  {
+    campaignSeq: integer("campaign_seq")
+      .primaryKey()
+      .references(() => campaigns.seq, { onDelete: "cascade" }),
+    /** Percent of the audience that gets the variants, and percent that gets nothing. */
+    share: integer("share").notNull(),
+    holdOut: integer("hold_out").notNull(),
+    winnerBy: text("winner_by", { enum: AB_WINNER_RULES }).notNull(),
+    /** Only for EVENT. */
+    eventName: text("event_name"),
+    afterMinutes: integer("after_minutes").notNull(),
+    /** Null before the campaign starts. */
+    phase: text("phase", { enum: AB_PHASES }),
+    /** When the winner is chosen; null before WAITING, and for MANUAL. */
+    waitsUntil: integer("waits_until"),
+    winnerId: text("winner_id"),
+    chosenBy: text("chosen_by", { enum: AB_CHOSEN_BY }),
+    decidedAt: integer("decided_at"),
+  },
+  (table) => [
+    index("ab_tests_waiting")
+      .on(table.waitsUntil)
+      .where(sql`phase = 'WAITING'`),
+  ],
+);
+
+/**
+ * The variants of an A/B test. The first one, A, is the content of the campaign. Null stands for the
+ * value of the campaign; format, design and layout belong to the body.
+ */
+export const abVariants = sqliteTable(
+  "ab_variants",
+  {
+    campaignSeq: integer("campaign_seq")
+      .notNull()
+      .references(() => campaigns.seq, { onDelete: "cascade" }),
+    id: text("id").notNull(),
+    name: text("name"),
+    subject: text("subject"),
+    preheader: text("preheader"),
+    from: text("from_address"),
+    fromName: text("from_name"),
+    replyTo: text("reply_to"),
+    body: text("body"),
+    format: text("format", { enum: CONTENT_FORMATS }).notNull().default("CODE"),
+    design: text("design"),
+    layoutId: text("layout_id"),
+    templateId: text("template_id"),
+    /** The content of its mails, which is fixed when sending starts; null before. */
+    messageSeq: integer("message_seq"),
+    /** The mails that were sent and those that met the rule when the winner was chosen by it. */
+    decidedSent: integer("decided_sent"),
+    decidedHits: integer("decided_hits"),
+  },
+  (table) => [primaryKey({ columns: [table.campaignSeq, table.id] })],
+);
+
+/** The contacts of an audience who get nothing, to measure the effect of the campaign. */
+export const abHoldOuts = sqliteTable(
+  "ab_hold_outs",
+  {
+    campaignSeq: integer("campaign_seq")
+      .notNull()
+      .references(() => campaigns.seq, { onDelete: "cascade" }),
+    contactSeq: integer("contact_seq")
+      .notNull()
+      .references(() => contacts.seq, { onDelete: "cascade" }),
+  },
+  (table) => [
+    primaryKey({ columns: [table.campaignSeq, table.contactSeq] }),
+    // Deleting a contact finds its rows.
+    index("ab_hold_outs_contact").on(table.contactSeq),
+  ],
 );

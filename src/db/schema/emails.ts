@@ -153,6 +153,11 @@ export const emails = sqliteTable(
     templateId: text("template_id"),
     /** Null for other mail. The unique index allows one mail per contact and campaign. */
     campaignSeq: integer("campaign_seq"),
+    /**
+     * The variant of the campaign's A/B test; null for other mail, and for the mails that leave after
+     * the winner was chosen.
+     */
+    variant: text("variant"),
     /** The workflow execution that created the mail; null for other mail. */
     executionSeq: integer("execution_seq"),
     /** Null after the contact was deleted, like `to_name` and `variables`. */

@@ -14,6 +14,7 @@ import { operationRoutes } from "../../http/operations.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { admissionOf } from "../admission.ts";
 import type { Module } from "../module.ts";
+import { abTestOperations } from "./ab-tests/ab-operations.ts";
 import { campaignActionRoutes } from "./action-routes.ts";
 import { archivePages } from "./archive-pages.ts";
 import { campaignHandlers } from "./event-handlers.ts";
@@ -44,6 +45,7 @@ export const campaignModule = perApp((app: App): Module => {
       campaignReportRoutes(app),
       rehearsalRoutes(app),
       operationRoutes(app, admissionOf(app), campaignImportOperations),
+      operationRoutes(app, admissionOf(app), abTestOperations),
     ],
     recurring: [{ name: "campaigns", pattern: "*/5 * * * * *", run: runner.tick }],
     wake: runner.wake,

@@ -4,7 +4,7 @@
  * starts; each contact is evaluated when its slice is read. The cursor is committed together with
  * the rows before it, so a process that crashed continues at the next slice, and the unique index
  * on campaign and contact makes any repetition harmless. The first mails leave while the rest of
- * the audience is still being written.
+ * the audience is still being written. The audience of an A/B test is written in two walks.
  */
 
 import { and, eq, inArray, sql } from "drizzle-orm";
@@ -14,6 +14,8 @@ import type { Writer } from "../../db/writer.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { emailStore, wakeSending } from "../../outbox/enqueue.ts";
 import { segmentService } from "../segments/service.ts";
+import { type AbMails, abMails } from "./ab-tests/ab-mails.ts";
+import { type AbTestRow, findAbTest } from "./ab-tests/ab-tests.ts";
 import { campaignAudience } from "./audience.ts";
 import { dueGroups } from "./local-times.ts";
 import { storedMessage } from "./message.ts";
@@ -32,6 +34,9 @@ type Written = { recipients: number; workMs: number };
 /** `goesOn` is false if the campaign was cancelled. */
 type Slice = { goesOn: boolean; inserted: number };
 
+/** One walk through the audience. That of an A/B test is walked twice. */
+type Walk = { campaign: CampaignRow; test: AbTestRow | null };
+
 /** Numbers of rows; `suppressed` is a part of `inserted`. */
 type Inserted = { inserted: number; suppressed: number };
 
@@ -43,9 +48,9 @@ function createExpansion(app: App) {
   const store = emailStore(app);
 
   /** Part of a change: writes one slice. */
-  function writeSlice(campaign: CampaignRow, seqs: readonly number[], cursor: number): Slice {
+  function writeSlice({ campaign, test }: Walk, seqs: readonly number[], cursor: number): Slice {
     if (!moveCursor(campaign, cursor)) return { goesOn: false, inserted: 0 };
-    const inserted = insertMails(campaign, seqs);
+    const inserted = insertMails({ campaign, test }, seqs);
     countRecipients(campaign, inserted);
     wakeSending(app);
     return { goesOn: true, inserted: inserted.inserted };
@@ -62,15 +67,21 @@ function createExpansion(app: App) {
     return moved !== undefined;
   }
 
-  function insertMails(campaign: CampaignRow, seqs: readonly number[]): Inserted {
-    if (seqs.length === 0) return { inserted: 0, suppressed: 0 };
-    const now = clock.now();
-    const messageSeq = storedMessage(app, store, campaign);
+  function insertMails({ campaign, test }: Walk, seqs: readonly number[]): Inserted {
     const sum: Inserted = { inserted: 0, suppressed: 0 };
-    for (const group of dueGroups(app, campaign, seqs)) {
-      const found = store.insertCampaignEmails({ campaign, messageSeq, ...group, now });
-      sum.inserted += found.inserted;
-      sum.suppressed += found.suppressed;
+    if (seqs.length === 0) return sum;
+    const mails: AbMails[] =
+      test === null
+        ? [{ content: campaign, variant: null, contactSeqs: seqs }]
+        : abMails(app, { campaign, test }, seqs);
+    const now = clock.now();
+    for (const { content, variant, contactSeqs } of mails) {
+      const shared = { campaign: content, messageSeq: storedMessage(app, store, content), variant };
+      for (const group of dueGroups(app, content, contactSeqs)) {
+        const found = store.insertCampaignEmails({ ...shared, ...group, now });
+        sum.inserted += found.inserted;
+        sum.suppressed += found.suppressed;
+      }
     }
     return sum;
   }
@@ -105,8 +116,9 @@ function createExpansion(app: App) {
     async run(campaign: CampaignRow, isStopping: () => boolean): Promise<Written> {
       const { audienceCursor: from, audienceEnd: end } = campaign;
       if (from === null || end === null) return { recipients: 0, workMs: 0 };
+      const walk = { campaign, test: findAbTest(app, campaign.seq) };
       const { written, ...slices } = createSliceWriter(writer, (seqs, cursor) =>
-        writeSlice(campaign, seqs, cursor),
+        writeSlice(walk, seqs, cursor),
       );
       try {
         for await (const seqs of slicesOf(campaign, { from, end })) {

@@ -147,6 +147,30 @@ export const CAMPAIGN_INVARIANTS: readonly Invariant[] = [
         AND coalesce(campaigns.status, '') NOT IN ('SENDING', 'PAUSED', 'CANCELLED')`,
   },
   {
+    name: "ab-tests",
+    rule: "A mail has a variant of the A/B test of its campaign, and who is held out of it has none.",
+    violations: `
+      SELECT 'email ' || emails.id AS id, 'its campaign has no variant ' || emails.variant AS finding
+      FROM emails JOIN campaigns ON campaigns.seq = emails.campaign_seq
+      WHERE emails.variant IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM ab_variants v
+                        WHERE v.campaign_seq = emails.campaign_seq AND v.id = emails.variant)
+      UNION ALL
+      SELECT 'email ' || emails.id, 'its contact is held out of the campaign'
+      FROM ab_hold_outs h JOIN emails ON emails.campaign_seq = h.campaign_seq
+                                     AND emails.contact_seq = h.contact_seq
+      UNION ALL
+      SELECT 'campaign ' || campaigns.id,
+             format('%s, A/B test in %s, winner %s', campaigns.status, coalesce(phase, 'none'),
+                    coalesce(winner_id, 'none'))
+      FROM ab_tests JOIN campaigns ON campaigns.seq = ab_tests.campaign_seq
+      WHERE (phase IS NULL) <> (campaigns.status IN ('DRAFT', 'SCHEDULED'))
+            AND NOT (campaigns.status = 'CANCELLED' AND campaigns.started_at IS NULL)
+         OR (campaigns.status = 'SENT' AND phase <> 'REST')
+         OR (phase = 'REST' AND winner_id IS NULL AND share + hold_out < 100)
+         OR (phase = 'WAITING' AND winner_by <> 'MANUAL' AND waits_until IS NULL)`,
+  },
+  {
     name: "campaign-category",
     rule: "The mails of a MARKETING campaign are marketing, and only those.",
     violations: `

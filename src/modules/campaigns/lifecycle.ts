@@ -11,6 +11,8 @@ import type { Change } from "../../db/writer.ts";
 import { fieldError } from "../../lib/errors.ts";
 import { cachePerIteration } from "../../lib/iteration-cache.ts";
 import { emailStore, wakeSending } from "../../outbox/enqueue.ts";
+import { refuseLocalTimes, requireSendableAbTest } from "./ab-tests/ab-drafts.ts";
+import { beginAbTest } from "./ab-tests/ab-progress.ts";
 import { createAudienceSnapshot } from "./audience-snapshot.ts";
 import { startOf } from "./local-times.ts";
 import { bodyFault, sharedMessage } from "./message.ts";
@@ -66,12 +68,14 @@ function createLifecycle(app: App) {
     requireComplete(campaign);
     const fault = bodyFault(app, campaign);
     if (fault !== null) throw fieldError("body", "too_big", fault);
+    requireSendableAbTest(app, campaign);
   }
 
   /** Starts sending and fixes the audience and the content. */
   function begin(campaign: CampaignRow, action: "send" | "start"): CampaignRow {
     const now = clock.now();
     const messageSeq = store.saveMessage(sharedMessage(app, campaign), now);
+    beginAbTest(app, campaign);
     return rows.move(campaign, action, {
       messageSeq,
       startedAt: now,
@@ -136,6 +140,7 @@ function createLifecycle(app: App) {
         requireSendable(campaign);
         requireVerified(campaign);
         // A repeated request changes nothing.
+        refuseLocalTimes(app, campaign, timeZone);
         const time = { scheduledAt: at, timeZone, fallbackZone };
         if (campaign.status === "SCHEDULED" && isAt(campaign, time)) return campaign;
         return rows.move(campaign, "schedule", { ...time, startAt: startOf(time, now) });

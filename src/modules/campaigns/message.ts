@@ -6,6 +6,7 @@ import { layouts } from "../../db/schema/templates.ts";
 import { statement } from "../../db/statement.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
 import { assembleBody, assembledFault } from "../../render/layout.ts";
+import { winnerContent } from "./ab-tests/ab-tests.ts";
 import { archiveUrlOf } from "./archive.ts";
 import type { CampaignRow } from "./present.ts";
 
@@ -77,9 +78,10 @@ const findHtml = statement<{ html: string }, [number]>(
   "SELECT html FROM messages WHERE seq = +? AND digest NOT LIKE 'purged %'",
 );
 
-/** The content with which a campaign has started, as far as it is still stored. */
+/** The content with which a campaign has started, or that of its winner, as far as it is still stored. */
 export function archivedSource(app: App, campaign: CampaignRow): { subject: string; html: string } {
-  const { subject, messageSeq } = campaign;
+  const content = winnerContent(app, campaign);
+  const { subject, messageSeq } = content;
   const stored = messageSeq === null ? null : findHtml(app).get(messageSeq);
-  return { subject, html: stored?.html ?? campaignSource(app, campaign) };
+  return { subject, html: stored?.html ?? campaignSource(app, content) };
 }

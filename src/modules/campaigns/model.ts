@@ -6,7 +6,6 @@ import {
   CONTENT_FORMATS,
 } from "../../db/schema/campaigns.ts";
 import { described, describedUse, named } from "../../http/documented.ts";
-import { EmailStatusSchema } from "../../http/email-enums.ts";
 import { Nullable } from "../../http/envelope.ts";
 import { EXAMPLE } from "../../http/example-values.ts";
 import { MINIMUM_TEXT, PATTERN_TEXT } from "../../http/field-messages.ts";
@@ -16,6 +15,13 @@ import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import { quickTemplateErrors } from "../../render/request-mails.ts";
 import { ImportedCampaign } from "./imported-model.ts";
+import {
+  AbTest,
+  abTestErrors,
+  AbTestInput,
+  AbTestState,
+  ShownVariant,
+} from "./ab-tests/ab-model.ts";
 import { BodySource, Design, PreheaderSource, SubjectSource } from "../templates/model.ts";
 
 /** One mail per minute, in mails per second, so that a campaign ends in a foreseeable time. */
@@ -86,6 +92,7 @@ const CONTENT_TEXTS = {
   utm: "Parameters that are added to the links of the mail; null for none",
   archived: "Whether everybody may read the campaign at archiveUrl",
   archiveSlug: "Last part of archiveUrl: lower-case letters, digits and hyphens",
+  abTest: "The A/B test; null for none",
 } as const;
 
 const EXAMPLE_CAMPAIGN = {
@@ -112,6 +119,8 @@ const EXAMPLE_CAMPAIGN = {
   archived: false,
   archiveSlug: null,
   archiveUrl: null,
+  abTest: null,
+  abTestState: null,
   revision: 1,
   missing: [],
   status: "DRAFT",
@@ -154,6 +163,8 @@ export const Campaign = named(
       archived: Type.Boolean(),
       archiveSlug: Nullable(Type.String()),
       archiveUrl: Nullable(Type.String()),
+      abTest: Nullable(AbTest),
+      abTestState: Nullable(AbTestState),
       revision: Type.Integer(),
       missing: Type.Array(OneOf(SENDING_FIELDS)),
       status: CampaignStatusSchema,
@@ -171,6 +182,7 @@ export const Campaign = named(
       id: "Id of the campaign",
       ...CONTENT_TEXTS,
       type: "The same as audienceType",
+      abTestState: "How far the A/B test has come; null without one, and before the start",
       archiveUrl: "Address of the public page of the campaign; null unless it is archived",
       revision: "Grows with each change of the content; the header If-Match compares it",
       missing: "The fields that a draft still needs before it can be sent",
@@ -193,12 +205,12 @@ export const Campaign = named(
 );
 export type Campaign = Static<typeof Campaign>;
 
-const { design: _design, ...LISTED } = Campaign.properties;
-const { design: _shown, ...LISTED_EXAMPLE } = EXAMPLE_CAMPAIGN;
+const { design: _design, abTest: _abTest, ...LISTED } = Campaign.properties;
+const { design: _shown, abTest: _test, ...LISTED_EXAMPLE } = EXAMPLE_CAMPAIGN;
 
-/** Without the design, which may be large. */
+/** Without the design and the A/B test, which may be large. */
 export const ListedCampaign = named("ListedCampaign", Type.Object(LISTED), {
-  description: "A campaign in the list of campaigns, without its design",
+  description: "A campaign in the list of campaigns, without its design and its A/B test",
   example: LISTED_EXAMPLE,
 });
 export type ListedCampaign = Static<typeof ListedCampaign>;
@@ -237,6 +249,7 @@ const Fields = described(
     utm: Type.Optional(Nullable(Utm)),
     archived: Type.Optional(Type.Boolean()),
     archiveSlug: Type.Optional(Nullable(ArchiveSlug)),
+    abTest: Type.Optional(Nullable(AbTestInput)),
   }),
   {
     ...CONTENT_TEXTS,
@@ -263,6 +276,7 @@ export const CampaignInput = named(
   "CampaignInput",
   withChecks(Fields, (value, request) => [
     ...quickTemplateErrors(value, request),
+    ...abTestErrors(value, request),
     ...audienceErrors(value),
     ...restrictionErrors(value),
     ...typeErrors(value),
@@ -291,6 +305,7 @@ export const CampaignDraft = named(
     }),
     (value, request) => [
       ...quickTemplateErrors(value, request),
+      ...abTestErrors(value, request),
       ...audienceErrors(value),
       ...restrictionErrors(value),
       ...typeErrors(value),
@@ -307,6 +322,7 @@ export const CampaignPatch = named(
   "CampaignPatch",
   withChecks(DraftFields, (value, request) => [
     ...quickTemplateErrors(value, request),
+    ...abTestErrors(value, request),
     ...restrictionErrors(value),
     ...typeErrors(value),
   ]),
@@ -447,10 +463,18 @@ export type FollowUpInput = Static<typeof FollowUpInput>;
 
 export const TestCampaignInput = named(
   "TestCampaignInput",
-  described(Input({ email: EmailAddress, contactId: Type.Optional(Nullable(Type.String())) }), {
-    email: "Address that gets the test mail",
-    contactId: "Id of the contact whose data is used; that of the address if omitted",
-  }),
+  described(
+    Input({
+      email: EmailAddress,
+      contactId: Type.Optional(Nullable(Type.String())),
+      variantId: ShownVariant,
+    }),
+    {
+      email: "Address that gets the test mail",
+      contactId: "Id of the contact whose data is used; that of the address if omitted",
+      variantId: "Variant of the A/B test; the content of the campaign if omitted",
+    },
+  ),
   { description: "Where to send a test mail", example: { email: "ada@example.com" } },
 );
 
@@ -465,34 +489,3 @@ export const CampaignQuery = Input({
   status: Type.Optional(describedUse(CampaignStatusSchema, "Only campaigns of this status")),
 });
 export type CampaignQuery = Static<typeof CampaignQuery>;
-
-export const RECIPIENT_ACTIONS = [
-  "OPENED",
-  "CLICKED",
-  "NOT_OPENED",
-  "BOUNCED",
-  "COMPLAINED",
-  "UNSUBSCRIBED",
-] as const;
-
-export const RecipientQuery = Input({
-  ...PageQuery.properties,
-  status: Type.Optional(
-    describedUse(EmailStatusSchema, "Only recipients whose mail has this status"),
-  ),
-  action: Type.Optional({
-    ...OneOf(RECIPIENT_ACTIONS),
-    description:
-      "Only recipients who did this: OPENED and CLICKED by a person, BOUNCED, COMPLAINED, " +
-      "UNSUBSCRIBED by this mail, or NOT_OPENED: the mail was sent and did not bounce, and no " +
-      "person opened it",
-  }),
-  link: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 8192,
-      description: "Only recipients who clicked the link with this target",
-    }),
-  ),
-});
-export type RecipientQuery = Static<typeof RecipientQuery>;

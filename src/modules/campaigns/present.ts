@@ -8,6 +8,7 @@ import { conditionFor } from "../../http/role-views.ts";
 import type { Role } from "../../http/roles.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { contentOf } from "../templates/present.ts";
+import { findAbTest, presentAbState, presentAbTest } from "./ab-tests/ab-tests.ts";
 import { archiveUrlOf } from "./archive.ts";
 import { type ImportedCampaign, ImportedCounts } from "./imported-model.ts";
 import { type Campaign, missingFields } from "./model.ts";
@@ -27,6 +28,7 @@ const findSegment = statement<{ id: string }, [number | null]>(
 );
 
 export function presentCampaign(app: App, row: CampaignRow): Campaign {
+  const abTest = findAbTest(app, row.seq);
   return {
     id: row.id,
     ...contentOf(row),
@@ -44,6 +46,8 @@ export function presentCampaign(app: App, row: CampaignRow): Campaign {
     utm: parsed(row.utm),
     archived: row.isArchived,
     archiveSlug: row.archiveSlug,
+    abTest: presentAbTest(abTest),
+    abTestState: presentAbState(abTest),
     revision: row.revision,
     missing: row.importedFrom === null ? missingOf(row) : [],
     status: row.status,

@@ -12,10 +12,9 @@ import { bySeq, listPage, seqBound } from "../../http/pagination.ts";
 import { textFor } from "../../http/role-views.ts";
 import type { Role } from "../../http/roles.ts";
 import { isoTimeOrNull } from "../../lib/clock.ts";
-import type { RECIPIENT_ACTIONS, RecipientQuery } from "./model.ts";
 import type { CampaignRow } from "./present.ts";
 import { linksSeenAs } from "./report.ts";
-import type { Recipient } from "./results-model.ts";
+import type { Recipient, RECIPIENT_ACTIONS, RecipientQuery } from "./results-model.ts";
 import { readCounts } from "./stats.ts";
 
 /** The recipients to find: the newest `limit` whose mail has a `seq` below `before`. */
@@ -98,7 +97,7 @@ async function findMatching(
 const findRow = statement<Row, [number]>(`
   SELECT e.seq, e.id AS emailId, c.id AS contactId, e.to_address AS email, e.status,
          e.last_error AS lastError, e.sent_at AS sentAt, e.opened_at AS openedAt,
-         e.clicked_at AS clickedAt, e.bounced_at AS bouncedAt, e.complained_at AS complainedAt
+         e.clicked_at AS clickedAt, e.bounced_at AS bouncedAt, e.complained_at AS complainedAt, e.variant AS variantId
   FROM emails e LEFT JOIN contacts c ON c.seq = e.contact_seq WHERE e.seq = +?`);
 const findClicked = statement<{ url: unknown }, [number]>(`
   SELECT json_extract(data, '$.url') AS url FROM events INDEXED BY events_email
@@ -107,12 +106,13 @@ const findClicked = statement<{ url: unknown }, [number]>(`
 async function criteriaOf(
   app: App,
   campaign: CampaignRow,
-  { status, action, link }: RecipientQuery,
+  { status, action, link, variantId }: RecipientQuery,
   role: Role | null,
 ): Promise<Criterion[]> {
   const urls = link === undefined ? [] : await linksSeenAs(app, campaign, { role, link });
   return [
     ...(status === undefined ? [] : [{ sql: "e.status = +?", values: [status] }]),
+    ...(variantId === undefined ? [] : [{ sql: "e.variant = +?", values: [variantId] }]),
     ...(action === undefined ? [] : [{ sql: ACTIONS[action], values: [] }]),
     ...(link === undefined ? [] : [{ sql: HAS_CLICKED, values: [JSON.stringify(urls)] }]),
   ];

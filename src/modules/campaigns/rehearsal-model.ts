@@ -6,15 +6,23 @@ import { Nullable } from "../../http/envelope.ts";
 import { EXAMPLE } from "../../http/example-values.ts";
 import { Input } from "../../http/validation.ts";
 import { EmailChecks } from "../emails/content/model.ts";
+import { ShownVariant } from "./ab-tests/ab-model.ts";
 
 const DEFAULT_SAMPLE = 20;
 const MAX_SAMPLE = 100;
 
 export const RehearsalInput = named(
   "RehearsalInput",
-  described(Input({ sample: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_SAMPLE })) }), {
-    sample: `Number of contacts for whom the campaign is rendered, default ${DEFAULT_SAMPLE}`,
-  }),
+  described(
+    Input({
+      sample: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_SAMPLE })),
+      variantId: ShownVariant,
+    }),
+    {
+      sample: `Number of contacts for whom the campaign is rendered, default ${DEFAULT_SAMPLE}`,
+      variantId: "Variant of the A/B test; the content of the campaign if omitted",
+    },
+  ),
   { description: "How large a rehearsal is", example: { sample: 20 } },
 );
 

@@ -12,6 +12,7 @@ import { ensureChecks } from "../../http/validation.ts";
 import { admissionOf } from "../admission.ts";
 import { campaignService } from "./service.ts";
 import { campaignOperations } from "./operations.ts";
+import { contentToShow } from "./ab-tests/ab-tests.ts";
 import { createRehearsal } from "./rehearsal.ts";
 import { Rehearsal, RehearsalInput, sampleSize } from "./rehearsal-model.ts";
 
@@ -26,7 +27,7 @@ export function rehearsalRoutes(app: App) {
       "/:id/rehearsal",
       async ({ project, role, params, body, request, server }) => {
         ensureChecks(RehearsalInput, body);
-        const campaign = campaigns.get(project.seq, params.id);
+        const campaign = contentToShow(app, campaigns.get(project.seq, params.id), body?.variantId);
         allowIdle({ request, server }, 0);
         const { signal } = request;
         return envelope(

@@ -11,9 +11,11 @@
 import type { App } from "../../core/app.ts";
 import { Elysia } from "elysia";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
-import { ensureChecks } from "../../http/validation.ts";
+import { ensureChecks, Input } from "../../http/validation.ts";
 import { Contact } from "../contacts/model.ts";
 import { readableContact } from "../contacts/service.ts";
+import { ShownVariant } from "./ab-tests/ab-model.ts";
+import { contentToShow } from "./ab-tests/ab-tests.ts";
 import {
   AudienceBreakdown,
   AudienceContactsQuery,
@@ -25,11 +27,10 @@ import { ContactPreviewQuery, PreviewDocument } from "../../http/preview-query.t
 import { preview, previewResponse } from "../previews.ts";
 import { previewSource } from "./message.ts";
 import { campaignAudience } from "./audience.ts";
-import { RecipientQuery } from "./model.ts";
 import { campaignOperations } from "./operations.ts";
 import { listRecipients } from "./recipients.ts";
 import { readableStats, readCampaignStats } from "./report.ts";
-import { CampaignStats, Recipient } from "./results-model.ts";
+import { CampaignStats, Recipient, RecipientQuery } from "./results-model.ts";
 import { campaignService } from "./service.ts";
 import { listCampaignSummaries } from "./summaries.ts";
 import { CampaignSummary, CampaignSummaryQuery } from "./summary-model.ts";
@@ -55,15 +56,16 @@ export function campaignReportRoutes(app: App) {
     .get(
       "/:id/preview",
       async ({ project, role, params, query }) => {
-        const { contactId } = query;
-        const source = previewSource(app, campaigns.get(project.seq, params.id));
+        const { contactId, variantId } = query;
+        const campaign = campaigns.get(project.seq, params.id);
+        const source = previewSource(app, contentToShow(app, campaign, variantId));
         const options = { role, ...(contactId === undefined ? {} : { contactId }) };
         const shown = await preview(app, project, source, options);
         return previewResponse(app, project, shown, query);
       },
       {
         params: IdParams,
-        query: ContactPreviewQuery,
+        query: Input({ ...ContactPreviewQuery.properties, variantId: ShownVariant }),
         response: withErrors({ 200: PreviewDocument }),
         detail: campaignOperations.showCampaign,
       },

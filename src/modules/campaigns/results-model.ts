@@ -1,10 +1,13 @@
 /** The statistics and the recipients of a campaign. */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { described, named } from "../../http/documented.ts";
+import { described, describedUse, named } from "../../http/documented.ts";
 import { EmailStatusSchema } from "../../http/email-enums.ts";
 import { Nullable } from "../../http/envelope.ts";
 import { EXAMPLE } from "../../http/example-values.ts";
+import { PageQuery } from "../../http/pagination.ts";
+import { Input, OneOf } from "../../http/validation.ts";
+import { VariantId } from "./ab-tests/ab-model.ts";
 
 const DateTime = Type.String({ format: "date-time" });
 const Count = Type.Integer();
@@ -143,6 +146,7 @@ export const Recipient = named(
       bouncedAt: Nullable(DateTime),
       complainedAt: Nullable(DateTime),
       links: Type.Array(Type.String()),
+      variantId: Nullable(Type.String()),
     }),
     {
       emailId: "Id of the email record",
@@ -156,6 +160,7 @@ export const Recipient = named(
       bouncedAt: "When it bounced, with lastError as the reason; null if it did not",
       complainedAt: "When it was reported as spam; null if it was not",
       links: "Targets of the links that the recipient clicked, the first one first, at most 20",
+      variantId: "Variant of the A/B test; null for a contact outside of the test",
     },
   ),
   {
@@ -172,7 +177,42 @@ export const Recipient = named(
       bouncedAt: null,
       complainedAt: null,
       links: [],
+      variantId: null,
     },
   },
 );
 export type Recipient = Static<typeof Recipient>;
+
+export const RECIPIENT_ACTIONS = [
+  "OPENED",
+  "CLICKED",
+  "NOT_OPENED",
+  "BOUNCED",
+  "COMPLAINED",
+  "UNSUBSCRIBED",
+] as const;
+
+export const RecipientQuery = Input({
+  ...PageQuery.properties,
+  status: Type.Optional(
+    describedUse(EmailStatusSchema, "Only recipients whose mail has this status"),
+  ),
+  action: Type.Optional({
+    ...OneOf(RECIPIENT_ACTIONS),
+    description:
+      "Only recipients who did this: OPENED and CLICKED by a person, BOUNCED, COMPLAINED, " +
+      "UNSUBSCRIBED by this mail, or NOT_OPENED: the mail was sent and did not bounce, and no " +
+      "person opened it",
+  }),
+  variantId: Type.Optional(
+    describedUse(VariantId, "Only recipients of the A/B test who have this variant"),
+  ),
+  link: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 8192,
+      description: "Only recipients who clicked the link with this target",
+    }),
+  ),
+});
+export type RecipientQuery = Static<typeof RecipientQuery>;

@@ -24,7 +24,7 @@ import {
   withErrors,
 } from "../../http/envelope.ts";
 import { normalizedAddress } from "../../http/formats.ts";
-import { ensureChecks, isLenient, LenientQuery } from "../../http/validation.ts";
+import { ensureChecks, Input, isLenient, LenientQuery } from "../../http/validation.ts";
 import { Type } from "@sinclair/typebox";
 import {
   Campaign,
@@ -40,6 +40,9 @@ import {
 import { campaignRunner } from "./runner.ts";
 import { listCampaigns } from "./service.ts";
 import { campaignTests } from "./test-mail.ts";
+import { ensureAbTemplates } from "./ab-tests/ab-drafts.ts";
+import { ShownVariant } from "./ab-tests/ab-model.ts";
+import { contentToShow } from "./ab-tests/ab-tests.ts";
 import { ensureTemplates } from "../content-work/content-work.ts";
 import { Preview, PreviewInput, preview } from "../previews.ts";
 import { campaignOperations } from "./operations.ts";
@@ -81,6 +84,7 @@ export function campaignRoutes(app: App) {
         once(async () => {
           ensureChecks(CampaignInput, body, isLenient(request));
           await ensureTemplates(app, project.seq, withoutNull(body), isLenient(request));
+          await ensureAbTemplates(app, project.seq, body, isLenient(request));
           const create = campaigns.create(project.seq, body, { isComplete: true });
           return () => ({ status: 201, body: envelope(campaigns.present(create())) });
         }),
@@ -97,6 +101,7 @@ export function campaignRoutes(app: App) {
         once(async () => {
           ensureChecks(CampaignDraft, body, isLenient(request));
           await ensureTemplates(app, project.seq, withoutNull(body), isLenient(request));
+          await ensureAbTemplates(app, project.seq, body, isLenient(request));
           const create = campaigns.create(project.seq, body, { isComplete: false });
           return () => ({ status: 201, body: envelope(campaigns.present(create())) });
         }),
@@ -125,6 +130,7 @@ export function campaignRoutes(app: App) {
       async ({ project, role, request, params, body, set, store }) => {
         ensureChecks(CampaignPatch, body, isLenient(request));
         await ensureTemplates(app, project.seq, withoutNull(body), isLenient(request));
+        await ensureAbTemplates(app, project.seq, body, isLenient(request));
         const caller = { request, role };
         const campaign = await store(campaigns.patch(project.seq, params.id, body, caller));
         runner.wake();
@@ -185,9 +191,9 @@ export function campaignRoutes(app: App) {
       "/:id/test",
       ({ project, params, body, once }) =>
         once(async () => {
-          const campaign = campaigns.get(project.seq, params.id);
+          const { contactId = null, variantId } = body;
+          const campaign = contentToShow(app, campaigns.get(project.seq, params.id), variantId);
           const address = normalizedAddress(body.email);
-          const { contactId = null } = body;
           const test = await testMails.send(project, campaign, address, contactId);
           return () => ({ status: 200, body: envelope(test()) });
         }),
@@ -200,12 +206,14 @@ export function campaignRoutes(app: App) {
     )
     .post(
       "/:id/preview",
-      async ({ project, role, params, body }) => {
-        const source = previewSource(app, campaigns.get(project.seq, params.id));
+      async ({ project, role, params, query, body }) => {
+        const campaign = campaigns.get(project.seq, params.id);
+        const source = previewSource(app, contentToShow(app, campaign, query.variantId));
         return envelope(await preview(app, project, source, { ...body, role }));
       },
       {
         params: IdParams,
+        query: Input({ variantId: ShownVariant }),
         body: limited(Type.Optional(PreviewInput), BODY_LIMITS.preview),
         response: withErrors({ 200: Envelope(Preview) }),
         detail: campaignOperations.previewCampaign,

@@ -14,6 +14,8 @@ import { createWorker } from "../../lib/worker.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
 import { cancellation } from "../../outbox/cancel.ts";
 import { queueHold } from "../../outbox/queue-hold.ts";
+import { advanceAbTest, isAbTestOver, nextDecisionAt } from "./ab-tests/ab-progress.ts";
+import { abSenders } from "./ab-tests/ab-tests.ts";
 import { campaignExpansion } from "./expand.ts";
 import {
   DOMAIN_LOST,
@@ -63,7 +65,7 @@ function createRunner(app: App) {
     },
   });
 
-  /** Does one round of work on all campaigns. Returns the delay until the next scheduled start. */
+  /** Does one round of work on all campaigns. Returns the delay until the next start or decision. */
   async function round(): Promise<number | null> {
     if (hold.isHeld()) return null;
     const started = await writer.write(lifecycle.startDue());
@@ -71,14 +73,17 @@ function createRunner(app: App) {
     for (const { seq } of findCancelled.all()) longWork.cancelMails(seq);
     for (const campaign of lifecycle.inStatus(["PAUSED"])) await resumeIfVerified(campaign);
     for (const campaign of lifecycle.inStatus(["SENDING"])) await pauseUnlessVerified(campaign);
+    for (const campaign of lifecycle.inStatus(["SENDING"])) await advanceAbTest(app, campaign);
     writeAudiences();
     for (const campaign of lifecycle.inStatus(["SENDING"])) await finishIfDone(campaign);
-    const nextAt = lifecycle.nextDueAt();
-    return nextAt === null ? null : Math.max(0, nextAt - clock.now());
+    const nextAt = Math.min(lifecycle.nextDueAt() ?? Infinity, nextDecisionAt(app) ?? Infinity);
+    return nextAt === Infinity ? null : Math.max(0, nextAt - clock.now());
   }
 
-  function isVerified({ projectSeq, from }: CampaignRow): boolean {
-    return isSenderVerified(app, projectSeq, domainOf(from));
+  function isVerified(campaign: CampaignRow): boolean {
+    return abSenders(app, campaign).every((from) =>
+      isSenderVerified(app, campaign.projectSeq, domainOf(from)),
+    );
   }
 
   /** Pauses a campaign whose sender's domain lost its verification, until it is verified again. */
@@ -107,7 +112,8 @@ function createRunner(app: App) {
   }
 
   async function finishIfDone(campaign: CampaignRow): Promise<void> {
-    if (!isExpanded(campaign) || findOpen.get(campaign.seq)?.open !== 0) return;
+    if (!isExpanded(campaign) || !isAbTestOver(app, campaign.seq)) return;
+    if (findOpen.get(campaign.seq)?.open !== 0) return;
     await changeStatus(lifecycle.finish(campaign.projectSeq, campaign.id));
   }
 

@@ -14,6 +14,13 @@ import { AppError, notFound, validationError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import { layoutIn } from "../layouts.ts";
 import {
+  copyAbTest,
+  refuseLocalTimes,
+  requireSendableAbTest,
+  storeAbTest,
+} from "./ab-tests/ab-drafts.ts";
+import { winnerContent } from "./ab-tests/ab-tests.ts";
+import {
   type Content,
   copiedColumns,
   audienceColumnsOf,
@@ -134,7 +141,9 @@ function createCampaigns(app: App) {
                 segmentId: input.segmentId ?? null,
                 audienceFilter: input.audienceFilter ?? null,
               });
-        return archive(insert(projectSeq, { ...content, ...NO_AUDIENCE, ...audience }), input);
+        const campaign = insert(projectSeq, { ...content, ...NO_AUDIENCE, ...audience });
+        if (input.abTest) storeAbTest(app, campaign, input.abTest);
+        return archive(campaign, input);
       };
     },
 
@@ -173,7 +182,8 @@ function createCampaigns(app: App) {
           .where(and(eq(campaigns.seq, campaign.seq), eq(campaigns.status, campaign.status)))
           .returning()
           .get();
-        if (patched.status === "SCHEDULED") requireComplete(patched);
+        if (patch.abTest !== undefined) storeAbTest(app, patched, patch.abTest);
+        if (patched.status === "SCHEDULED") requireStillSendable(app, patched);
         return archive(patched, patch);
       };
     },
@@ -202,7 +212,7 @@ function createCampaigns(app: App) {
         const { operator, words } = FOLLOW_UPS[reaction];
         const filters = [{ field: `campaign.${id}`, operator }];
         return insert(projectSeq, {
-          ...copiedColumns(campaign),
+          ...copiedColumns(winnerContent(app, campaign)),
           name: name ?? `${campaign.name.slice(0, 255 - words.length - 3)} (${words})`,
           ...(subject === undefined ? {} : { subject }),
           ...audienceColumns(projectSeq, {
@@ -216,7 +226,12 @@ function createCampaigns(app: App) {
 
     /** Creates a DRAFT with the same content, from a campaign of any status. */
     duplicate(projectSeq: number, id: string): Change<CampaignRow> {
-      return () => insert(projectSeq, copiedColumns(get(projectSeq, id)));
+      return () => {
+        const campaign = get(projectSeq, id);
+        const copy = insert(projectSeq, copiedColumns(campaign));
+        copyAbTest(app, campaign, copy);
+        return copy;
+      };
     },
   };
 }
@@ -236,10 +251,17 @@ export function listCampaigns(
       status === undefined ? undefined : eq(campaigns.status, status),
     ),
     present(row): ListedCampaign {
-      const { design: _design, ...campaign } = presentCampaign(app, row);
+      const { design: _design, abTest: _abTest, ...campaign } = presentCampaign(app, row);
       return campaign;
     },
   });
+}
+
+/** A campaign that is scheduled is sent without another request. */
+function requireStillSendable(app: App, campaign: CampaignRow): void {
+  requireComplete(campaign);
+  requireSendableAbTest(app, campaign);
+  refuseLocalTimes(app, campaign, campaign.timeZone);
 }
 
 /** A draft without content. */

@@ -74,7 +74,16 @@ function createUsage(app: App) {
 
     /** Unfinished campaigns that have a layout and so prevent its removal. */
     usersOfLayout: (projectSeq: number, layoutId: string): Use[] =>
-      unfinished(and(eq(campaigns.projectSeq, projectSeq), eq(campaigns.layoutId, layoutId))),
+      unfinished(
+        and(
+          eq(campaigns.projectSeq, projectSeq),
+          or(
+            eq(campaigns.layoutId, layoutId),
+            sql`EXISTS (SELECT 1 FROM ab_variants v
+                        WHERE v.campaign_seq = ${campaigns.seq} AND v.layout_id = ${layoutId})`,
+          ),
+        ),
+      ),
 
     /** Part of a change: checks the unfinished campaigns whose audience refers to these segments. */
     checkUsersOfSegments(projectSeq: number, segmentIds: ReadonlySet<string>): CheckedUse[] {
@@ -101,7 +110,14 @@ function createUsage(app: App) {
     usersOfDomain(projectSeq: number, domain: string): Use[] {
       // A domain contains no wildcard of LIKE.
       return unfinished(
-        and(eq(campaigns.projectSeq, projectSeq), like(campaigns.from, `%@${domain}`)),
+        and(
+          eq(campaigns.projectSeq, projectSeq),
+          or(
+            like(campaigns.from, `%@${domain}`),
+            sql`EXISTS (SELECT 1 FROM ab_variants v
+                        WHERE v.campaign_seq = ${campaigns.seq} AND v.from_address LIKE ${`%@${domain}`})`,
+          ),
+        ),
       );
     },
   };

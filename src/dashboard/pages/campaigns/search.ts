@@ -1,6 +1,7 @@
 /** The search parameters of the list of campaigns and of the page of one campaign. */
 
-import type { Campaign, RecipientQuery } from "../../../modules/campaigns/model.ts";
+import type { Campaign } from "../../../modules/campaigns/model.ts";
+import type { RecipientQuery } from "../../../modules/campaigns/results-model.ts";
 import type { Query } from "../../api.ts";
 import { textsOf } from "../../ui/search-texts.ts";
 

@@ -1,0 +1,359 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { abGroup } from "../../../src/modules/campaigns/ab-tests/ab-groups.ts";
+import { verdictOf } from "../../../src/modules/campaigns/ab-tests/ab-verdict.ts";
+import { settleEventLoop } from "../../support/eventually.ts";
+import { BROWSER, type Received, received } from "../../support/mailing.ts";
+import { type CampaignApp, campaignsPerTest } from "./campaign-app.ts";
+
+const MINUTE = 60_000;
+const LINK = '<body><a href="https://shop.test/a">a</a></body>';
+const TEST = {
+  variants: [{ name: "Plain" }, { name: "Question", subject: "Why, {{ email }}?" }],
+  share: 40,
+  winner: { by: "CLICKS", afterMinutes: 60 },
+};
+
+let t: CampaignApp;
+const next = campaignsPerTest();
+beforeEach(async () => {
+  t = await next();
+});
+
+const state = async (id: string) =>
+  (await t.call("GET", `/campaigns/${id}`)).at("data.abTestState");
+const report = async (id: string) => (await t.call("GET", `/campaigns/${id}/ab-test`)).at("data");
+const abCampaign = (abTest: object = TEST, rest: object = {}) =>
+  t.campaign({ body: LINK, subject: "Hello", abTest, ...rest });
+
+async function started(abTest: object = TEST, contacts = 60): Promise<string> {
+  t.insertContacts(contacts);
+  const id = await abCampaign(abTest);
+  expect((await t.act(id, "send")).status).toBe(204);
+  await t.settle();
+  return id;
+}
+
+async function advance(minutes: number): Promise<void> {
+  t.clock.advance(minutes * MINUTE);
+  await t.settle();
+}
+
+const mails = () => Promise.all(t.received().map((raw) => received("", raw)));
+const withSubject = (list: readonly Received[], part: string) =>
+  list.filter(({ raw }) => raw.includes(`Subject: ${part}`));
+
+async function click(mail: Received | undefined): Promise<void> {
+  const url = mail?.hrefs.find((href) => href.includes("/c/")) ?? "";
+  const request = new Request(new URL(url, "http://localhost").href, {
+    headers: { "user-agent": BROWSER },
+  });
+  await t.app.handle(request);
+  t.clock.advance(2 * MINUTE);
+  await settleEventLoop();
+}
+
+const heldOut = () =>
+  t.db.sqlite
+    .query<{ seq: number }, [number]>(
+      `SELECT contact_seq AS seq FROM ab_hold_outs h JOIN campaigns c ON c.seq = h.campaign_seq
+       WHERE c.project_seq = ?`,
+    )
+    .all(t.project.seq).length;
+
+describe("the group of a contact", () => {
+  const plan = { share: 30, holdOut: 10, variantIds: ["A", "B", "C"] };
+  const groups = Array.from({ length: 20_000 }, (_, i) =>
+    abGroup(plan, "campaign", `contact-${i}`),
+  );
+  const share = (group: string) => groups.filter((each) => each === group).length / groups.length;
+
+  test("is the same again, and others in another campaign", () => {
+    expect(abGroup(plan, "campaign", "contact-7")).toBe(groups[7] ?? "");
+    const others = groups.filter((group, i) => abGroup(plan, "other", `contact-${i}`) !== group);
+    expect(others.length).toBeGreaterThan(5_000);
+  });
+
+  test.each([
+    ["HOLD_OUT", 0.1],
+    ["A", 0.1],
+    ["B", 0.1],
+    ["C", 0.1],
+    ["REST", 0.6],
+  ])("is %s for a share of %d", (group, wanted) => {
+    expect(Math.abs(share(group) - wanted)).toBeLessThan(0.01);
+  });
+});
+
+describe("the verdict", () => {
+  const of = (...counts: [hits: number, total: number][]) =>
+    verdictOf(counts.map(([hits, total], i) => ({ id: "ABCD"[i] ?? "", hits, total })));
+
+  test.each([
+    [
+      [
+        [50, 1000],
+        [80, 1000],
+      ],
+      "BETTER",
+      "B is better: a difference this large would come by chance in 7 of 1,000 tests.",
+    ],
+    [
+      [
+        [90, 1000],
+        [60, 1000],
+      ],
+      "BETTER",
+      "A is better: a difference this large would come by chance in 1 of 100 tests.",
+    ],
+    [
+      [
+        [100, 1000],
+        [300, 1000],
+      ],
+      "BETTER",
+      "B is better: a difference this large would come by chance in fewer than 1 of 1,000 tests.",
+    ],
+    [
+      [
+        [50, 1000],
+        [55, 1000],
+      ],
+      "UNCERTAIN",
+      "No difference can be told yet: B is ahead, but it may be chance. Send each variant to at least 30,234 more.",
+    ],
+    [
+      [
+        [5, 100],
+        [5, 100],
+      ],
+      "UNCERTAIN",
+      "No difference can be told: A and B have the same rate.",
+    ],
+    [
+      [
+        [0, 0],
+        [5, 100],
+      ],
+      "NOTHING",
+      "Nothing can be compared yet: fewer than two variants were sent.",
+    ],
+  ] satisfies [[number, number][], string, string][])("of %j is %s", (counts, kind, text) => {
+    expect(of(...counts)).toMatchObject({ kind, text });
+  });
+
+  test("of the best of four demands that all together differ", () => {
+    const counts: [number, number][] = [
+      [101, 1000],
+      [100, 1000],
+      [99, 1000],
+      [128, 1000],
+    ];
+    expect(of(...counts)).toMatchObject({ kind: "UNCERTAIN", bestId: "D" });
+    expect(of([100, 1000], [128, 1000])).toMatchObject({ kind: "BETTER", bestId: "B" });
+  });
+});
+
+describe("a campaign with an A/B test", () => {
+  test("sends the variants, waits, and sends the winner to the rest", async () => {
+    const id = await started({ ...TEST, holdOut: 10 });
+    const first = await mails();
+    const [plain, question] = [withSubject(first, "Hello"), withSubject(first, "Why,")];
+    expect(plain.length + question.length).toBe(first.length);
+    expect(question.length).toBeGreaterThan(1);
+    expect(first.length).toBeLessThan(50);
+    expect(await state(id)).toMatchObject({ phase: "WAITING", winnerId: null });
+    expect(await t.statusOf(id)).toBe("SENDING");
+    t.clock.advance(MINUTE);
+    await click(question[0]);
+    await advance(50);
+    expect(await mails()).toHaveLength(first.length);
+    await advance(15);
+    expect(await state(id)).toMatchObject({ phase: "REST", winnerId: "B", chosenBy: "RULE" });
+    const all = await mails();
+    expect(all).toHaveLength(60 - heldOut());
+    expect(heldOut()).toBeGreaterThan(0);
+    expect(withSubject(all.slice(first.length), "Why,")).toHaveLength(all.length - first.length);
+    expect(await t.statusOf(id)).toBe("SENT");
+    expect(await report(id)).toMatchObject({
+      hasRest: true,
+      variants: [
+        { id: "A", name: "Plain", sent: plain.length, hits: 0, decidedSent: plain.length },
+        { id: "B", sent: question.length, clicked: 1, hits: 1, decidedHits: 1 },
+      ],
+      rest: { sent: all.length - first.length },
+      verdict: { kind: "UNCERTAIN", bestId: "B" },
+      holdOut: { contacts: heldOut(), events: null },
+    });
+    const recipients = await t.call("GET", `/campaigns/${id}/recipients?variantId=B`);
+    expect(recipients.at("data.total")).toBe(question.length);
+  });
+
+  test("sends no mail twice, and nothing to later contacts, in the second walk", async () => {
+    const id = await started();
+    const first = await mails();
+    t.db.sqlite.run("UPDATE contacts SET is_subscribed = 0 WHERE project_seq = ? AND seq % 7 = 0", [
+      t.project.seq,
+    ]);
+    await t.contact("late@x.test");
+    await advance(65);
+    expect(await t.statusOf(id)).toBe("SENT");
+    const all = await mails();
+    expect(new Set(all.map(({ raw }) => /^To: (.*)$/m.exec(raw)?.[1])).size).toBe(all.length);
+    expect(all.length).toBeGreaterThan(first.length);
+    expect(t.count("to_address = 'late@x.test'")).toBe(0);
+  });
+
+  test("chooses the first variant if none is ahead", async () => {
+    const id = await started();
+    await advance(65);
+    expect(await state(id)).toMatchObject({ winnerId: "A", chosenBy: "RULE" });
+  });
+
+  test("waits for a person, who may also choose before", async () => {
+    const id = await started({ ...TEST, winner: { by: "MANUAL" } });
+    expect(await state(id)).toMatchObject({ phase: "WAITING", waitsUntil: null });
+    await advance(60 * 24 * 8);
+    expect(await state(id)).toMatchObject({ phase: "WAITING" });
+    const refused = await t.act(id, "winner", { variantId: "D" });
+    expect(refused.status).toBe(422);
+    const chosen = await t.act(id, "winner", { variantId: "B" });
+    expect(chosen.at("data.abTestState")).toMatchObject({ winnerId: "B", chosenBy: "PERSON" });
+    expect((await t.act(id, "winner", { variantId: "B" })).status).toBe(200);
+    expect((await t.act(id, "winner", { variantId: "A" })).status).toBe(409);
+    await t.settle();
+    expect(await t.statusOf(id)).toBe("SENT");
+    expect(t.count("true")).toBe(60);
+  });
+
+  test("keeps its phase while it is paused, and ends when it is cancelled", async () => {
+    const id = await started();
+    await t.act(id, "pause");
+    await advance(65);
+    expect(await state(id)).toMatchObject({ phase: "WAITING", winnerId: null });
+    await t.act(id, "resume");
+    await t.settle();
+    expect(await state(id)).toMatchObject({ phase: "REST", winnerId: "A" });
+    const other = await abCampaign();
+    await t.act(other, "send");
+    await t.settle();
+    await t.act(other, "cancel");
+    await advance(65);
+    expect(await state(other)).toMatchObject({ phase: "WAITING", winnerId: null });
+    expect((await t.act(other, "winner", { variantId: "A" })).status).toBe(409);
+  });
+
+  test("compares only, if nobody is left for a winner", async () => {
+    const id = await started({ ...TEST, share: 90, holdOut: 10 });
+    expect(await t.statusOf(id)).toBe("SENT");
+    expect(await state(id)).toMatchObject({ phase: "REST", winnerId: null });
+    expect(t.count("variant IS NULL")).toBe(0);
+    expect((await t.act(id, "winner", { variantId: "A" })).status).toBe(409);
+  });
+
+  test("chooses by an event after the mail, and measures the effect on those without mail", async () => {
+    const id = await started({
+      ...TEST,
+      holdOut: 20,
+      winner: { by: "EVENT", eventName: "bought", afterMinutes: 60 },
+    });
+    const [buyer] = withSubject(await mails(), "Why,");
+    const email = /^To: (.*)$/m.exec(buyer?.raw ?? "")?.[1] ?? "";
+    t.clock.advance(MINUTE);
+    await t.call("POST", "/v1/track", { event: "bought", email });
+    await advance(65);
+    expect(await state(id)).toMatchObject({ winnerId: "B" });
+    expect(await report(id)).toMatchObject({
+      variants: [
+        { id: "A", events: 0 },
+        { id: "B", events: 1, hits: 1 },
+      ],
+      holdOut: { contacts: heldOut(), events: 0, receiverEvents: 1 },
+    });
+  });
+
+  test("is copied, and a follow-up has the content of the winner", async () => {
+    const id = await started();
+    await t.act(id, "winner", { variantId: "B" });
+    await t.settle();
+    const copy = await t.act(id, "duplicate");
+    expect(copy.at("data")).toMatchObject({
+      subject: "Hello",
+      abTest: { share: 40, variants: [{ id: "A" }, { id: "B", subject: "Why, {{ email }}?" }] },
+      abTestState: null,
+    });
+    const followUp = await t.act(id, "follow-up", {});
+    expect(followUp.at("data")).toMatchObject({ subject: "Why, {{ email }}?", abTest: null });
+  });
+});
+
+describe("a draft with an A/B test", () => {
+  test.each([
+    [{ share: 0 }, "abTest.share"],
+    [{ share: 80, holdOut: 30 }, "abTest.share"],
+    [{ variants: [{}] }, "abTest.variants"],
+    [{ variants: [{ subject: "A" }, { subject: "B" }] }, "abTest.variants.0.subject"],
+    [{ variants: [{}, { id: "C" }] }, "abTest.variants.1.id"],
+    [{ variants: [{}, { subject: "{{ name" }] }, "abTest.variants.1.subject"],
+    [{ variants: [{}, { design: {} }] }, "abTest.variants.1.design"],
+    [{ variants: [{}, { templateId: "none" }] }, "abTest.variants.1.templateId"],
+    [{ variants: [{}, { body: "b", layoutId: "none" }] }, "abTest.variants.1.layoutId"],
+    [{ winner: { by: "EVENT" } }, "abTest.winner.eventName"],
+    [{ winner: { by: "OPENS", eventName: "x" } }, "abTest.winner.eventName"],
+    [{ winner: { by: "OPENS", afterMinutes: 5 } }, "abTest.winner.afterMinutes"],
+  ])("refuses %j", async (part, field) => {
+    const id = await t.campaign();
+    const refused = await t.call("PATCH", `/campaigns/${id}`, { abTest: { ...TEST, ...part } });
+    expect(refused.status).toBe(422);
+    expect(refused.at("error.errors.0.field")).toBe(field);
+    expect((await t.call("GET", `/campaigns/${id}`)).at("data.abTest")).toBeNull();
+  });
+
+  test("is read as it can be sent back, and removed by null", async () => {
+    const id = await abCampaign();
+    const { abTest } = Object(await (await t.call("GET", `/campaigns/${id}`)).at("data"));
+    const again = await t.call("PATCH", `/campaigns/${id}`, { abTest });
+    expect(again.at("data.abTest")).toEqual(abTest);
+    const removed = await t.call("PATCH", `/campaigns/${id}`, { abTest: null });
+    expect(removed.at("data.abTest")).toBeNull();
+  });
+
+  test("takes the content of a template for the fields that are left out", async () => {
+    const template = await t.create(
+      "/templates",
+      { name: "T", subject: "From it", body: "<p>T</p>", type: "MARKETING" },
+      "data.id",
+    );
+    const id = await abCampaign({ ...TEST, variants: [{}, { templateId: template, name: "T" }] });
+    const campaign = await t.call("GET", `/campaigns/${id}`);
+    expect(campaign.at("data.abTest.variants.1")).toMatchObject({
+      name: "T",
+      subject: "From it",
+      body: "<p>T</p>",
+      format: "CODE",
+    });
+  });
+
+  test("refuses a sender whose domain is not verified", async () => {
+    const variants = [{}, { from: "news@other.test" }];
+    const id = await t.campaign();
+    const refused = await t.call("PATCH", `/campaigns/${id}`, { abTest: { ...TEST, variants } });
+    expect(refused.status).toBe(403);
+  });
+
+  test("is not sent with equal variants, without tracking, or at local times", async () => {
+    await t.contact("ada@x.test");
+    const id = await abCampaign({ ...TEST, variants: [{}, { name: "Same" }] });
+    const same = await t.act(id, "send");
+    expect(same.status).toBe(422);
+    expect(same.at("error.errors.0.field")).toBe("abTest.variants.1");
+    await t.call("PATCH", `/campaigns/${id}`, { abTest: TEST });
+    const scheduledFor = new Date(t.clock.now() + 3_600_000).toISOString();
+    const local = await t.act(id, "send", { scheduledFor, timeZone: "RECIPIENT" });
+    expect(local.at("error.errors.0.field")).toBe("timeZone");
+    t.db.sqlite.run("UPDATE projects SET tracking = 'DISABLED' WHERE seq = ?", [t.project.seq]);
+    const untracked = await t.act(id, "send");
+    expect(untracked.at("error.errors.0.field")).toBe("abTest.winner.by");
+    const none = await t.call("GET", `/campaigns/${id}/ab-test`);
+    expect(none.status).toBe(409);
+  });
+});
