@@ -188,7 +188,7 @@ function createCampaigns(api: Api) {
   };
 }
 
-const addressOf = (number: number) => `reader-${number}@example.net`;
+export const addressOf = (number: number) => `reader-${number}@example.net`;
 
 /** Adds contacts to the only project of a data folder. */
 export function addContacts(data: string, count: number): void {

@@ -1,5 +1,5 @@
 /**
- * Runs an SMTP server that records, for each recipient, the Message-ID and a digest of every mail, and
+ * Runs an SMTP server that records, for each recipient, the Message-ID, the subject and a digest of every mail, and
  * a name server whose MX record for the recipients' domain names that SMTP server. Both listen on one
  * address.
  */
@@ -9,7 +9,7 @@ import { startDnsServer } from "../../test/support/dns-server.ts";
 import { startSink, type SunkMessage } from "../../test/support/smtp-sink.ts";
 import { RECIPIENT_DOMAIN } from "./sender.ts";
 
-type Arrival = { messageId: string; digest: string };
+type Arrival = { messageId: string; subject: string; digest: string };
 
 export async function openMailbox(address = "127.0.0.1") {
   const arrivals = new Map<string, Arrival[]>();
@@ -22,7 +22,11 @@ export async function openMailbox(address = "127.0.0.1") {
 
   function recordArrival({ to, data }: SunkMessage): void {
     const text = Buffer.from(data).toString("latin1");
-    const arrival = { messageId: messageIdOf(text), digest: digestOf(text) };
+    const arrival = {
+      messageId: messageIdOf(text),
+      subject: /^Subject: (.*)\r$/im.exec(text)?.[1] ?? "",
+      digest: digestOf(text),
+    };
     for (const address of to) arrivals.set(address, [...(arrivals.get(address) ?? []), arrival]);
     // The sink also stores every mail; they are dropped to save memory.
     sink.messages.length = 0;

@@ -1,6 +1,7 @@
 /** A server that is killed loses nothing that it confirmed, and repeats only what was under way. */
 
 import type { Outcome } from "../../scripts/bench/report.ts";
+import { crashAbCampaign } from "../../scripts/crash/ab-campaign.ts";
 import { crashCampaign } from "../../scripts/crash/campaign.ts";
 import { CAPTURE_LOAD } from "../../scripts/crash/capture.ts";
 import { crashFallback } from "../../scripts/crash/fallback.ts";
@@ -43,6 +44,10 @@ const CLAIMS: readonly [name: string, run: (options: CrashOptions) => Promise<Ou
   [
     "a signed campaign survives kill -9: each recipient gets it, twice only if it was being sent",
     (options) => crashCampaign({ ...options, recipients: 100, isSigned: true, signal: "KILL" }),
+  ],
+  [
+    "an A/B test survives kill -9: each contact gets one variant or nothing, and the winner is chosen once",
+    (options) => crashAbCampaign({ ...options, recipients: 100, isSigned: false, signal: "KILL" }),
   ],
   [
     "a campaign survives SIGTERM: each recipient gets it once",
