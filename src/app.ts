@@ -74,6 +74,7 @@ export function createServer(options: AppOptions) {
     segments: segmentService(app),
     campaigns: campaignRunner(app),
     automation: workflowRunner(app).runner,
+    entries: workflowRunner(app).entries,
     clockSteps,
 
     /** Answers a request like the server, for tests. */

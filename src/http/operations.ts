@@ -93,8 +93,8 @@ type Write<Path extends string, Body extends TSchema, A extends TSchema, Prepare
   query?: TSchema;
   body?: Body;
   answer: A;
-  /** 200 without it. With both, `created` chooses 201. */
-  status?: 201 | readonly [200, 201];
+  /** 200 without it. 202 for work that goes on after the answer. With both, `created` chooses 201. */
+  status?: 201 | 202 | readonly [200, 201];
   /** False for a request that must be possible when the storage quota is used up. */
   isWithinQuota?: boolean;
   /** True if the answer contains a secret: it is then stored sealed. */
@@ -183,7 +183,7 @@ export function write<
 
   function answerOf(result: unknown) {
     const isNew = declared === 201 || result instanceof Created;
-    const code = hasNoContent ? 204 : isNew ? 201 : 200;
+    const code = hasNoContent ? 204 : isNew ? 201 : declared === 202 ? 202 : 200;
     if (!statuses.includes(code)) throw new Error(`${route} does not declare the status ${code}`);
     const data: unknown = result instanceof Created ? result.data : result;
     return { status: code, body: envelope(data), isSecret };

@@ -18,6 +18,7 @@ const READER = "It is a public page of campaigns, for readers.";
 const MONITOR = "Load balancers and monitors ask for it; the page System shows what it finds.";
 const WORKFLOW_EDITOR = "Programs make and change workflows; the dashboard has no editor for them.";
 const TOPIC = "A page of topics follows; programs make them until then.";
+const ENTRIES = "A section of the page of a workflow follows; programs start them until then.";
 const MESSAGE = "The page shows it from the message, which has it as well.";
 
 /** The operations that the dashboard does not call, with the reason. */
@@ -60,6 +61,10 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   addWorkflowTransition: WORKFLOW_EDITOR,
   updateWorkflowTransition: WORKFLOW_EDITOR,
   deleteWorkflowTransition: WORKFLOW_EDITOR,
+  listWorkflowEntries: ENTRIES,
+  startWorkflowEntries: ENTRIES,
+  getWorkflowEntry: ENTRIES,
+  cancelWorkflowEntry: ENTRIES,
   processReport: "Mail servers and webhooks of other services report bounces with it.",
   suppressList: "Programs send lists with it; the page takes a CSV file.",
   importInboxMessage: "Tests put messages into an inbox with it, without a mail.",

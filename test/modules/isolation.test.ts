@@ -53,6 +53,7 @@ beforeAll(async () => {
   BODIES["PUT /contacts/{id}/topics"] = {
     topics: [{ topicId: ids["topics"], subscribed: false }],
   };
+  BODIES["POST /workflows/{id}/entries"] = { segmentId: null };
   BODIES["POST /workflows/{id}/executions"] = { contactId: ids["contacts"] };
 });
 afterAll(() => t.close());

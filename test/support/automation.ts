@@ -44,7 +44,10 @@ export function automationPerTest(options: TestOptions = {}) {
 }
 
 function withAutomation(t: TestApp) {
-  const settle = () => t.app.automation.idle();
+  async function settle(): Promise<void> {
+    await t.app.entries.idle();
+    await t.app.automation.idle();
+  }
 
   /** Returns the fields of an execution that tests compare. */
   async function execution(workflowId: string, id: string): Promise<TestExecution> {

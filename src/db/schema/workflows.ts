@@ -143,6 +143,8 @@ export const workflowEntryRuns = sqliteTable(
     error: text("error"),
     /** Null for all contacts. The segment may have been deleted since. */
     segmentId: text("segment_id"),
+    /** JSON: the condition of a DYNAMIC segment at the start; later changes do not affect the run. */
+    condition: text("condition"),
     /** The last contact that was looked at. */
     cursor: integer("cursor").notNull().default(0),
     /** The newest contact at the start; contacts created later do not enter. */

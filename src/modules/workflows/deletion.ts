@@ -16,7 +16,7 @@ const ENDED_AT_ONCE = 2_000;
 export function createDeletion({ db, writer, clock }: { db: Db; writer: Writer; clock: Clock }) {
   const { sqlite } = db;
   const mark = sqlite.prepare<unknown, [number, number]>(
-    `UPDATE workflows SET deleted_at = ?, is_enabled = 0
+    `UPDATE workflows SET deleted_at = ?, is_enabled = 0, next_entry_at = NULL
      WHERE seq = ? AND deleted_at IS NULL`,
   );
   const removeActive = sqlite.prepare<unknown, [number, number]>(`

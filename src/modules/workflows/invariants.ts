@@ -40,6 +40,16 @@ export const WORKFLOW_INVARIANTS: readonly Invariant[] = [
          OR (status IN ${ACTIVE}) <> (completed_at IS NULL)`,
   },
   {
+    name: "entry-runs",
+    rule: "An entry run ends once, and looks at no contact twice.",
+    violations: `
+      SELECT 'entry run ' || id AS id,
+             format('%s, completed %s, %d of %d contacts at most', status,
+                    coalesce(completed_at, 'never'), entered + skipped, cursor) AS finding
+      FROM workflow_entry_runs
+      WHERE (status = 'RUNNING') <> (completed_at IS NULL) OR entered + skipped > cursor`,
+  },
+  {
     name: "execution-steps",
     rule: "The steps of an execution are numbered without a gap and are as many as it counted.",
     violations: `

@@ -41,7 +41,7 @@ export function createWorkflows(deps: {
   const { app, db, clock } = deps;
   const versions = createVersions({ db, clock });
   const references = createGraphReferences(deps);
-  const store = createWorkflowStore({ db, clock, references, versions });
+  const store = createWorkflowStore({ app, db, clock, references, versions });
   const deletion = createDeletion(deps);
   const findTriggered = db.sqlite.prepare<Triggered, [number, string]>(`
     SELECT seq, id, version_seq AS versionSeq, allow_reentry AS allowReentry FROM workflows

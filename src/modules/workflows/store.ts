@@ -5,6 +5,7 @@
  */
 
 import { and, eq, isNull } from "drizzle-orm";
+import type { App } from "../../core/app.ts";
 import { bound } from "../../db/bound.ts";
 import type { Db } from "../../db/open.ts";
 import { workflows } from "../../db/schema/workflows.ts";
@@ -12,6 +13,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { notFound } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import { nextTime } from "./cron.ts";
+import { announceEntries, cancelEntryRuns } from "./entry-runs.ts";
 import { type Graph, triggerEventOf, triggerOf } from "./graph/graph.ts";
 import type { GraphReferences } from "./graph/references.ts";
 import type { VersionAuthor, Versions } from "./versions.ts";
@@ -26,12 +28,13 @@ type Settings = Pick<WorkflowRow, "name" | "description" | "isEnabled" | "allowR
 type Authored = { author?: VersionAuthor | null };
 
 export function createWorkflowStore(deps: {
+  app: App;
   db: Db;
   clock: Clock;
   references: GraphReferences;
   versions: Versions;
 }) {
-  const { db, clock, references, versions } = deps;
+  const { app, db, clock, references, versions } = deps;
   const findById = db
     .select()
     .from(workflows)
@@ -100,6 +103,7 @@ export function createWorkflowStore(deps: {
         .returning()
         .get();
       const versionSeq = versions.store(row, graph, author);
+      announceEntries(app);
       db.update(workflows).set({ versionSeq }).where(eq(workflows.seq, row.seq)).run();
       return { ...row, versionSeq };
     },
@@ -126,6 +130,8 @@ export function createWorkflowStore(deps: {
         .returning()
         .get();
       versions.dropUnused(row.seq);
+      if (!isEnabled) cancelEntryRuns(app, row.seq, "The workflow was disabled.");
+      announceEntries(app);
       return updated;
     },
   };

@@ -1,5 +1,5 @@
 /**
- * Workflows: graphs of steps that an event starts for a contact. This file connects the parts that
+ * Workflows: graphs of steps that an event, a schedule or a request starts for contacts. This file connects the parts that
  * run executions. In order:
  *
  * 1. service.ts and graph-changes.ts store a workflow (store.ts) after assemble.ts, validate.ts and
@@ -9,10 +9,11 @@
  *    starts the workflows that it triggers (triggers.ts).
  * 3. advance.ts runs the steps of an execution (run-step.ts, send-email.ts) until it
  *    waits or ends. engine.ts decides which step is next; execution-rows.ts stores the progress.
- * 4. runner.ts also advances executions whose delay or timeout is over.
- * 5. webhook-calls.ts makes the calls of the executions that are at a WEBHOOK step outside of any
+ * 4. entry-runner.ts lets the contacts of a segment enter, at the times of a schedule or by hand.
+ * 5. runner.ts also advances executions whose delay or timeout is over.
+ * 6. webhook-calls.ts makes the calls of the executions that are at a WEBHOOK step outside of any
  *    transaction, and stores the results.
- * 6. execution-queries.ts shows executions for the API; executions.ts starts and cancels them.
+ * 7. execution-queries.ts shows executions for the API; executions.ts starts and cancels them.
  */
 
 import type { App } from "../../core/app.ts";
@@ -25,6 +26,9 @@ import { createStepSubjects } from "./steps/subjects.ts";
 import { createWebhookCalls } from "./steps/webhook-calls.ts";
 import { contactExecutionRoutes } from "./contact-routes.ts";
 import { countRoutes } from "./count-routes.ts";
+import { entryOperations } from "./entry-operations.ts";
+import { createEntryRunner } from "./entry-runner.ts";
+import { operationRoutes } from "../../http/operations.ts";
 import { executionRoutes } from "./execution-routes.ts";
 import { createExecutions } from "./executions.ts";
 import { graphRoutes } from "./graph-routes.ts";
@@ -69,12 +73,17 @@ export const workflowRunner = perApp((app: App) =>
 export const workflowModule = perApp((app: App): Module => {
   const admission = admissionOf(app);
   const workflows = workflowService(app);
-  const { runner, calls, executionRows, executions } = workflowRunner(app);
+  const { runner, calls, entries, executionRows, executions } = workflowRunner(app);
+  function wakeWaiting(): void {
+    calls.wakeAll();
+    entries.wake();
+  }
   return {
     name: "workflows",
     routes: [
       workflowRoutes({ admission, workflows }),
       graphRoutes({ admission, graphChanges: workflows.graphChanges }),
+      operationRoutes(app, admission, entryOperations(workflows)),
       countRoutes({ app, admission, workflows }),
       executionRoutes({ admission, executions }),
       contactExecutionRoutes({ ...partsOf(app), listUnentered: createUnentered(partsOf(app)) }),
@@ -82,17 +91,21 @@ export const workflowModule = perApp((app: App): Module => {
     recurring: [
       { name: "deleted workflows", pattern: "*/10 * * * * *", run: workflows.removeDeleted },
       // A command in another process may have enabled a project.
-      { name: "workflow calls", pattern: "47 * * * * *", run: async () => calls.wakeAll() },
+      { name: "workflow calls", pattern: "47 * * * * *", run: async () => wakeWaiting() },
     ],
-    dueTimes: [executionRows.shift],
+    dueTimes: [executionRows.shift, entries.planAgain],
     wake(): void {
       runner.wake();
-      calls.wakeAll();
+      wakeWaiting();
     },
-    start: runner.start,
+    async start(): Promise<void> {
+      await runner.start();
+      entries.start();
+    },
 
     async stop(): Promise<void> {
       try {
+        await entries.stop();
         await runner.stop();
       } finally {
         await workflows.stop();
@@ -136,8 +149,6 @@ function createExecutionRunner(deps: Parts & { workflows: Workflows }) {
   deps.references.register("segment", workflows.usersOfSegment, workflows.checkUsersOfSegments);
   deps.references.register("event", workflows.usersOfEvent);
   deps.removal.onRemove(createForgetContact({ db, clock }));
-  // Called within the change that records the event: if it is rolled back, the runner is not woken.
-  deps.events.onEvent(() => writer.afterCommit(runner.wake));
   const executions = createExecutions({
     db,
     executionRows,
@@ -152,5 +163,11 @@ function createExecutionRunner(deps: Parts & { workflows: Workflows }) {
     writer,
     wake: runner.wake,
   });
-  return { runner, calls, executionRows, executions };
+  const entries = createEntryRunner({
+    app,
+    triggers,
+    graphOf: workflows.graphOf,
+    wakeExecutions: runner.wake,
+  });
+  return { runner, calls, entries, executionRows, executions };
 }

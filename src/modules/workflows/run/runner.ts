@@ -10,6 +10,7 @@
  */
 
 import type { App } from "../../../core/app.ts";
+import { eventLog } from "../../../events/log.ts";
 import { isStorageRefusal } from "../../../db/refusal.ts";
 import { systemClock } from "../../../lib/clock.ts";
 import { describeError, type Log } from "../../../lib/log.ts";
@@ -47,6 +48,8 @@ export function createWorkflowRunner(deps: RunnerDeps) {
   });
   const runChange = createSlice(deps, position);
   const worker = createWorker({ clock, step, onError: reportError, pauseMs: PAUSE_AFTER_ERROR_MS });
+  // Called within the change that records the event: if it is rolled back, the runner is not woken.
+  eventLog(deps.app).onEvent(() => writer.afterCommit(worker.wake));
   /** Number of requested writes of the process after the last slice. */
   let writesBefore = 0;
   /** When the last step ended, by the monotonic clock. */

@@ -1,0 +1,1 @@
+ALTER TABLE `workflow_entry_runs` ADD `condition` text;

@@ -1,0 +1,169 @@
+/** The operations on entry runs: contacts of a segment enter a workflow by hand or by its schedule. */
+
+import { type Static, Type } from "@sinclair/typebox";
+import { eq } from "drizzle-orm";
+import { ENTRY_RUN_STATUSES, workflowEntryRuns } from "../../db/schema/workflows.ts";
+import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
+import { described, named } from "../../http/documented.ts";
+import { Envelope, ListEnvelope, Nullable } from "../../http/envelope.ts";
+import { EXAMPLE } from "../../http/example-values.ts";
+import { operations, read, write } from "../../http/operations.ts";
+import { newestPage, PageQuery } from "../../http/pagination.ts";
+import { Input, OneOf } from "../../http/validation.ts";
+import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
+import { endEntryRun, type EntryRunRow, getEntryRun, requestEntries } from "./entry-runs.ts";
+import type { Workflows } from "./service.ts";
+import type { WorkflowRow } from "./store.ts";
+
+const EntryRun = named(
+  "EntryRun",
+  described(
+    Type.Object({
+      id: Type.String(),
+      workflowId: Type.String(),
+      status: OneOf(ENTRY_RUN_STATUSES),
+      segmentId: Nullable(Type.String()),
+      plannedAt: Nullable(Type.String({ format: "date-time" })),
+      entered: Type.Integer(),
+      skipped: Type.Integer(),
+      error: Nullable(Type.String()),
+      createdAt: Type.String({ format: "date-time" }),
+      completedAt: Nullable(Type.String({ format: "date-time" })),
+    }),
+    {
+      id: "Id of the run",
+      workflowId: "Id of the workflow",
+      status: "RUNNING until the contacts have entered",
+      segmentId: "The segment whose contacts enter; null for all contacts",
+      plannedAt: "The time of the schedule; null if a request started the run",
+      entered: "Contacts that entered",
+      skipped: "Contacts that may not enter: they are active in the workflow, or entered it before",
+      error: "Why the run failed or was cancelled",
+      createdAt: "When the run began; contacts created later do not enter",
+      completedAt: "When the run ended",
+    },
+  ),
+  {
+    description: "Contacts of a segment that enter a workflow",
+    example: {
+      id: "0199f2a4-7c1e-7d35-9a61-2f4b8c0d1e77",
+      workflowId: EXAMPLE.workflowId,
+      status: "COMPLETED",
+      segmentId: EXAMPLE.segmentId,
+      plannedAt: null,
+      entered: 1200,
+      skipped: 3,
+      error: null,
+      createdAt: EXAMPLE.createdAt,
+      completedAt: EXAMPLE.updatedAt,
+    },
+  },
+);
+type EntryRun = Static<typeof EntryRun>;
+
+const EntryInput = named(
+  "EntryInput",
+  described(Input({ segmentId: Nullable(Type.String({ minLength: 1, maxLength: 100 })) }), {
+    segmentId: "The segment whose contacts enter; null for all contacts",
+  }),
+  { description: "Who enters a workflow", example: { segmentId: EXAMPLE.segmentId } },
+);
+
+function present({ id: workflowId }: Pick<WorkflowRow, "id">, run: EntryRunRow): EntryRun {
+  const { id, status, segmentId, entered, skipped, error } = run;
+  return {
+    id,
+    workflowId,
+    status,
+    segmentId,
+    plannedAt: isoTimeOrNull(run.plannedAt),
+    entered,
+    skipped,
+    error,
+    createdAt: isoTime(run.createdAt),
+    completedAt: isoTimeOrNull(run.completedAt),
+  };
+}
+
+type Call = { project: { seq: number }; params: { readonly id: string } };
+
+export function entryOperations(workflows: Pick<Workflows, "get">) {
+  const workflowOf = ({ project, params }: Call) => workflows.get(project.seq, params.id);
+  return operations(
+    "Workflows",
+    { parameters: { id: "Id of the workflow", entryId: "Id of the entry run" } },
+    [
+      read("GET /workflows/:id/entries", {
+        id: "listWorkflowEntries",
+        role: "VIEWER",
+        scopes: ["READ"],
+        summary: "List the entry runs of a workflow",
+        description: "Newest first. The newest 200 runs that have ended are kept.",
+        query: PageQuery,
+        answer: ListEnvelope(EntryRun),
+        run(app, call) {
+          const workflow = workflowOf(call);
+          return newestPage(app, call.project, {
+            name: `workflow-entries:${workflow.id}`,
+            query: call.query,
+            table: workflowEntryRuns,
+            filter: eq(workflowEntryRuns.workflowSeq, workflow.seq),
+            present: (row) => present(workflow, row),
+          });
+        },
+      }),
+      write("POST /workflows/:id/entries", {
+        id: "startWorkflowEntries",
+        role: "EDITOR",
+        summary: "Let the contacts of a segment, or all contacts, enter a workflow",
+        description:
+          "They enter after the answer, some thousand a second; the run shows how many have. Each enters " +
+          "once, and those that may not enter again are skipped. Contacts that are created later do not " +
+          "enter. Refused with 409 if the workflow is not enabled, or has a run under way.",
+        isIdempotent: true,
+        objectType: "workflow",
+        status: 202,
+        body: limited(EntryInput, BODY_LIMITS.settings),
+        answer: Envelope(EntryRun),
+        links: { getWorkflowEntry: { id: "/data/workflowId", entryId: "/data/id" } },
+        run(app, call) {
+          const workflow = workflowOf(call);
+          return present(workflow, requestEntries(app, workflow, call.body.segmentId));
+        },
+      }),
+      read("GET /workflows/:id/entries/:entryId", {
+        id: "getWorkflowEntry",
+        role: "VIEWER",
+        scopes: ["READ"],
+        summary: "Get an entry run",
+        description: "How many contacts have entered so far, and whether the run has ended.",
+        answer: Envelope(EntryRun),
+        run(app, call) {
+          const workflow = workflowOf(call);
+          return present(workflow, getEntryRun(app, workflow, call.params.entryId));
+        },
+      }),
+      write("POST /workflows/:id/entries/:entryId/cancel", {
+        id: "cancelWorkflowEntry",
+        role: "EDITOR",
+        summary: "Cancel an entry run",
+        description:
+          "Contacts that have entered stay in the workflow. A run that has ended is refused with 409. " +
+          "Needs no body.",
+        isWithinQuota: false,
+        objectType: "workflow",
+        answer: Envelope(EntryRun),
+        run(app, call) {
+          const workflow = workflowOf(call);
+          const { seq } = getEntryRun(app, workflow, call.params.entryId);
+          const run = endEntryRun(app, seq, { status: "CANCELLED", error: "Cancelled by hand." });
+          if (run !== null) return present(workflow, run);
+          throw new AppError(409, "INVALID_STATE", "The run has already ended.", {
+            suggestion: "Only runs that are RUNNING can be cancelled.",
+          });
+        },
+      }),
+    ],
+  );
+}
