@@ -44,6 +44,7 @@ import { systemModule } from "./modules/system/system.ts";
 import { draftNoun } from "./modules/template-editor/drafts.ts";
 import { templateTestNoun } from "./modules/template-editor/test-mail.ts";
 import { templateNoun } from "./modules/templates.ts";
+import { preferenceNoun } from "./modules/preferences/preferences.ts";
 import { contactTopicNoun, topicNoun } from "./modules/topics/topics.ts";
 import { trackNoun } from "./modules/track.ts";
 import { trackingNoun } from "./modules/tracking/tracking.ts";
@@ -99,6 +100,7 @@ function createModules(app: App): readonly Module[] {
     moduleOf(app, statsNoun),
     moduleOf(app, verificationNoun),
     moduleOf(app, subscriptionNoun),
+    moduleOf(app, preferenceNoun),
     moduleOf(app, trackingNoun),
     moduleOf(app, projectRelayNoun),
     moduleOf(app, trackingHostNoun),

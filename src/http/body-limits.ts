@@ -51,6 +51,8 @@ export const MAX_IMPORT_BYTES = 100 * MIB;
 
 /** Largest form of the subscription pages, which has one field. */
 export const MAX_FORM_BYTES = 4 * KIB;
+/** The form of the preference page, which has a field for each of at most 100 topics. */
+export const PREFERENCE_FORM_BYTES = 16 * KIB;
 
 const LIMIT = Symbol("body limit");
 

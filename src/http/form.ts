@@ -14,11 +14,15 @@ type Form =
  * Resolves to the fields of a multipart body, or of a urlencoded one of any other content type and
  * with line breaks around it, as some mail programs send. An invalid or incomplete body has none.
  */
-export async function readForm(request: Request, arrivals: Arrivals): Promise<Form> {
+export async function readForm(
+  request: Request,
+  arrivals: Arrivals,
+  limitBytes = MAX_FORM_BYTES,
+): Promise<Form> {
   const announced = Number(request.headers.get("content-length") ?? 0);
-  if (announced > MAX_FORM_BYTES) return { isTooLarge: true };
+  if (announced > limitBytes) return { isTooLarge: true };
   try {
-    const bytes = await readUpTo(request, MAX_FORM_BYTES, arrivals);
+    const bytes = await readUpTo(request, limitBytes, arrivals);
     if (bytes === null) return { isTooLarge: true };
     const isEmpty = bytes.byteLength === 0;
     const fields = await fieldsOf(bytes, request.headers.get("content-type") ?? "");

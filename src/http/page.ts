@@ -43,7 +43,7 @@ export function pageResponse(page: Page, status: number): Response {
 }
 
 /** A page whose body is HTML. Its styles are those below: it cannot have others, or scripts. */
-type HtmlPage = {
+export type HtmlPage = {
   /** A BCP 47 tag. */
   language: string;
   /** Text. */
@@ -181,6 +181,15 @@ input:not([type=checkbox], [type=radio]), select, textarea { width: 100%; min-he
 legend + .choice, .choices > .choice:first-child { border-top: 0 }
 .choice input { width: 1.25rem; height: 1.25rem; margin: .1875rem 0 0; accent-color: var(--edge) }
 .choice .hint { grid-column: 2 }
+.day { display: none; margin: .5rem 0 0 2rem }
+.choices:has([value=until]:checked) .day { display: block }
+@supports not selector(:has(a)) { .day { display: block } }
+fieldset > .hint { margin: 0 0 .5rem }
+.title { font-size: 1.125rem; font-weight: 650; line-height: 1.35 }
+.more { margin: 1.75rem 0 0 }
+details { border-top: 1px solid var(--line) }
+summary { padding: .875rem 0; font-weight: 650; cursor: pointer }
+details form { margin: 0 0 1rem }
 section { margin: 1.75rem 0 0; padding: 1.5rem 0 0; border-top: 1px solid var(--line) }
 section form { margin: 1rem 0 0 }
 main > :last-child { margin-bottom: 0 }

@@ -388,6 +388,17 @@ export function firstProjectAsKey(app: App): KnownKey | null {
   };
 }
 
+const findBySeq = statement<ProjectColumns, [number]>(`
+  SELECT seq, id, name, language, from_address AS fromAddress, from_name AS fromName
+  FROM projects WHERE seq = +?`);
+
+/** The project of a row that refers to it. */
+export function projectBySeq(app: App, seq: number): Project {
+  const row = findBySeq(app).get(seq);
+  if (row === null) throw new Error(`there is no project ${seq}`);
+  return admitted(row);
+}
+
 function admitted(row: ProjectColumns): Project {
   const { seq, id, name } = row;
   return { seq, id, name, language: row.language, sender: senderOf(row) };

@@ -73,6 +73,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   system_mails: "modules/accounts/",
   templates: "modules/templates.ts",
   template_versions: "modules/templates/",
+  preference_requests: "modules/preferences/",
   topics: "modules/topics/",
   topic_subscriptions: "modules/topics/",
   layouts: "modules/layouts.ts",

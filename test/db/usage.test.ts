@@ -68,6 +68,7 @@ const NOT_METERED = [
   "report_mailboxes",
   "report_sources", // At most 20 in a project.
   "saved_views", // At most 1,000 in a project, with at most 2,000 characters each.
+  "preference_requests", // A few of a contact, for a day.
   "topics", // At most 100 in a project.
   "tracking_hosts", // At most 5 in a project.
   "workflow_step_counts", // One row per workflow and step.

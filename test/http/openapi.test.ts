@@ -231,7 +231,9 @@ describe("security", () => {
     expect(track).toEqual([{ publicKey: [] }, { secretKey: [] }]);
     for (const [path, security] of Object.entries(open)) {
       expect([path, security]).toEqual([path, []]);
-      expect(path).toMatch(/^\/(livez|readyz|unsubscribe|subscribe|manage|archive|c|o|i)(\/\{|$)/);
+      expect(path).toMatch(
+        /^\/(livez|readyz|unsubscribe|subscribe|manage|preference-requests|archive|c|o|i)(\/\{|$)/,
+      );
     }
   });
 
@@ -248,7 +250,7 @@ describe("security", () => {
 
 /** Returns true for the routes that recipients open, whose errors are HTML pages as well. */
 function isPage(path: string): boolean {
-  return /^\/(unsubscribe|subscribe|manage|archive|c)\//.test(path);
+  return /^\/(unsubscribe|subscribe|manage|preference-requests|archive|c)\//.test(path);
 }
 
 const OPTIONAL_BODIES = [

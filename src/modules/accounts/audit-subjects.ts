@@ -70,6 +70,7 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
     FROM api_keys WHERE ${IN_PROJECT}`),
   project: subject(`
     SELECT name AS label, name, ${flag("is_enabled")} AS isEnabled, tracking, language,
+           brand_color AS brandColor, logo_image_id AS logoImageId,
            coalesce(from_name || ' <' || from_address || '>', from_address) AS sender
     FROM projects WHERE id = +?2`),
   segment: subject(`

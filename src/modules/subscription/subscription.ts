@@ -1,12 +1,10 @@
 /**
- * The pages behind the unsubscribe, subscribe and manage links of a mail.
+ * The pages behind the unsubscribe and subscribe links of a mail.
  *
  * GET  /unsubscribe/{token}    shows a page with a button; changes nothing
  * POST /unsubscribe/{token}    the form of that page, or a one-click request (RFC 8058)
  * GET  /subscribe/{token}      shows a page with a button; changes nothing
  * POST /subscribe/{token}      the form of that page
- * GET  /manage/{token}         shows the state of the subscription and a button to change it
- * POST /manage/{token}         the form of that page
  *
  * 1. The signed token of the link names the mail and so its recipient. It is the only authentication:
  *    no key and no cookie is needed.
@@ -32,6 +30,7 @@ import { chooseTexts, type Texts } from "../../render/language.ts";
 import { openToken } from "../../render/links.ts";
 import { brandOf } from "../branding.ts";
 import type { ConsentSource } from "../consents/record.ts";
+import { contactLanguage } from "../contacts/language.ts";
 import { type ConsentCause, type ContactRow, contactService } from "../contacts/service.ts";
 import type { Noun } from "../module.ts";
 import { ensureStorage } from "../quotas.ts";
@@ -101,20 +100,6 @@ const DETAILS = describeOperations(
       parameters,
       security: [],
     },
-    showSubscription: {
-      role: "ANYONE",
-      summary: "Page that shows the subscription",
-      description: SHOWS,
-      parameters,
-      security: [],
-    },
-    changeSubscription: {
-      role: "ANYONE",
-      summary: "Subscribe or unsubscribe",
-      description: ACTS,
-      parameters,
-      security: [],
-    },
   },
 );
 
@@ -145,15 +130,11 @@ function subscriptionRoutes(app: App) {
       .post("/unsubscribe/:token", onPost("unsubscribe"), documentedPost(DETAILS.unsubscribe))
       .get("/subscribe/:token", onGet("subscribe"), documented(DETAILS.showSubscribePage))
       .post("/subscribe/:token", onPost("subscribe"), documentedPost(DETAILS.subscribe))
-      .get("/manage/:token", onGet("manage"), documented(DETAILS.showSubscription))
-      .post("/manage/:token", onPost("manage"), documentedPost(DETAILS.changeSubscription))
       // Broken links, cut off or with text added, get an HTML page instead of a JSON error.
       .get("/unsubscribe/*", onGet("unsubscribe"), hidden)
       .post("/unsubscribe/*", onPost("unsubscribe"), hiddenPost)
       .get("/subscribe/*", onGet("subscribe"), hidden)
       .post("/subscribe/*", onPost("subscribe"), hiddenPost)
-      .get("/manage/*", onGet("manage"), hidden)
-      .post("/manage/*", onPost("manage"), hiddenPost)
   );
 }
 
@@ -209,11 +190,10 @@ async function act(app: App, name: PageName, asked: Asked): Promise<Response> {
   return respond(request, updated, (texts) => buildPage(texts, name, view));
 }
 
-function emailIdIn(app: App, request: Request): string | null {
+export function emailIdIn(app: App, request: Request): string | null {
   return openSignedId(app, ({ linkKey }) => openToken(linkKey, tokenIn(request.url)));
 }
 
-/** Uses the language of the project; without a recipient, that of the browser. */
 function respond(
   request: Request,
   recipient: Recipient | null,
@@ -223,8 +203,11 @@ function respond(
   return pageResponse(view(textsFor(request, recipient)), status);
 }
 
-function textsFor(request: Request, recipient: Recipient | null): Texts {
-  return chooseTexts(recipient?.language ?? null, request.headers.get("accept-language"));
+/** The language of the contact, else that of the project; without a recipient, that of the browser. */
+export function textsFor(request: Request, recipient: Recipient | null): Texts {
+  const own = recipient?.contact ? contactLanguage(recipient.contact) : null;
+  const accepted = request.headers.get("accept-language");
+  return chooseTexts(own ?? recipient?.language ?? null, accepted);
 }
 
 function sourceOf({ isSubscribed, via }: Decision): ConsentSource["type"] {
@@ -259,6 +242,7 @@ function decisionIn(
 /** The mail that a link belongs to, with its project and the contact whom the link changes. */
 export type Recipient = {
   emailSeq: number;
+  emailId: string;
   brand: Brand;
   /** BCP 47 tag of the project's language. */
   language: string;
@@ -280,11 +264,11 @@ type Mail = Omit<Recipient, "contact" | "brand"> & {
 };
 
 const findMail = statement<Mail, [string]>(`
-  SELECT e.seq AS emailSeq, e.project_seq AS projectSeq, e.contact_seq AS contactSeq,
+  SELECT e.seq AS emailSeq, e.id AS emailId, e.project_seq AS projectSeq, e.contact_seq AS contactSeq,
          e.to_address AS "to", p.language
   FROM emails e JOIN projects p ON p.seq = e.project_seq WHERE e.id = +?`);
 
-function recipientOf(app: App, emailId: string | null): Recipient | null {
+export function recipientOf(app: App, emailId: string | null): Recipient | null {
   const mail = emailId === null ? null : findMail(app).get(emailId);
   const brand = mail === null ? null : brandOf(app, mail.projectSeq);
   if (mail === null || brand === null) return null;

@@ -247,6 +247,7 @@ const NAMELESS: Readonly<Record<string, string>> = {
   unsubscribe: "A recipient changes it, who is no user.",
   subscribe: "A recipient changes it, who is no user.",
   manage: "A recipient changes it, who is no user.",
+  "preference-request": "A recipient confirms it, who is no user.",
 };
 
 test("an audited change names its object, unless its type is listed", async () => {

@@ -24,7 +24,7 @@ describe("fetching a page", () => {
   const fetches: [method: string, page: "unsubscribe" | "subscribe" | "manage", title: string][] = [
     ["GET", "unsubscribe", "Unsubscribe?"],
     ["GET", "subscribe", "You are subscribed"],
-    ["GET", "manage", "Your subscription"],
+    ["GET", "manage", "Your preferences"],
     ["HEAD", "unsubscribe", ""],
     ["HEAD", "subscribe", ""],
     ["HEAD", "manage", ""],
@@ -111,13 +111,11 @@ describe("a one-click request", () => {
 });
 
 describe("the button of a page", () => {
-  const clicks: [page: "unsubscribe" | "subscribe" | "manage", action: string, was: boolean][] = [
+  const clicks: [page: "unsubscribe" | "subscribe", action: string, was: boolean][] = [
     ["unsubscribe", "unsubscribe", true],
     ["unsubscribe", "subscribe", false],
     ["subscribe", "subscribe", false],
     ["subscribe", "unsubscribe", true],
-    ["manage", "unsubscribe", true],
-    ["manage", "subscribe", false],
   ];
 
   test("acts, shows the new state and offers to undo it", async () => {

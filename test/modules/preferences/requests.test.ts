@@ -1,0 +1,196 @@
+/** What a person asks for on the preference page and confirms by a link in a mail. */
+
+import { describe, expect, test } from "bun:test";
+import { mainOf, mailed, type Person } from "./mailed.ts";
+
+const CONFIRM = "action=confirm";
+const HOUR_MS = 60 * 60_000;
+
+const addressForm = (newAddress: string) =>
+  new URLSearchParams({ action: "address", newAddress }).toString();
+
+/** A person of a project that can send mail. */
+async function writable(): Promise<Person> {
+  const person = await mailed();
+  person.t.db.sqlite.run("UPDATE projects SET from_address = 'shop@acme.test' WHERE seq = ?", [
+    person.t.project.seq,
+  ]);
+  return person;
+}
+
+/** Sends what waits, and returns the subjects and links of the mails to an address. */
+async function mailsTo({ t }: Person, to: string) {
+  await t.deliver();
+  const rows = t.db.sqlite
+    .query<{ id: string; subject: string; variables: string }, [number, string]>(
+      `SELECT id, subject, variables FROM emails
+       WHERE project_seq = ? AND to_address = ? AND template_id IS NULL ORDER BY seq`,
+    )
+    .all(t.project.seq, to);
+  return rows.map(({ id, subject, variables }) => {
+    const link = /\/preference-requests\/\w+/.exec(variables)?.[0] ?? "";
+    return { id, subject, link };
+  });
+}
+
+const linkTo = async (person: Person, to: string): Promise<string> =>
+  (await mailsTo(person, to)).at(-1)?.link ?? "";
+
+const requestsOf = ({ t }: Person) =>
+  t.db.sqlite.query("SELECT * FROM preference_requests WHERE project_seq = ?").all(t.project.seq);
+
+const contactsOf = ({ t }: Person) =>
+  t.db.sqlite
+    .query<{ email: string; isSubscribed: number }, [number]>(
+      `SELECT email, is_subscribed AS isSubscribed FROM contacts WHERE project_seq = ? ORDER BY seq`,
+    )
+    .all(t.project.seq);
+
+describe("another address", () => {
+  test("is used once both addresses have confirmed it; GET changes nothing", async () => {
+    const person = await writable();
+    const { letter, submit, fetchAs } = person;
+    const asked = await submit(letter.manage, addressForm(" Countess@New.Example "));
+    expect(mainOf(asked)).toContain("We have sent an email to ad…");
+    expect(await mailsTo(person, "countess@new.example")).toEqual([]);
+    const first = await linkTo(person, "ada@example.net");
+    expect(mainOf(await fetchAs("GET", first))).toContain("write to countess@new.example.");
+    expect(mainOf(await submit(first, CONFIRM))).toContain("Now confirm your new address");
+    const second = await linkTo(person, "countess@new.example");
+    expect(mainOf(await fetchAs("GET", second))).toContain("Use this address?");
+    expect(contactsOf(person)).toEqual([{ email: "ada@example.net", isSubscribed: 1 }]);
+    expect(mainOf(await submit(second, CONFIRM))).toContain("Your address has been changed");
+    expect(contactsOf(person)).toEqual([{ email: "countess@new.example", isSubscribed: 1 }]);
+    const subjects = (await mailsTo(person, "ada@example.net")).map(({ subject }) => subject);
+    expect(subjects).toEqual([
+      "Change your address at acme?",
+      "Your address at acme has been changed",
+    ]);
+    expect(person.consents()).toMatchObject([{ kind: "CONFIRMED", source: "PREFERENCES" }]);
+  });
+
+  test("works once: a second press, or both links at once, change nothing more", async () => {
+    const person = await writable();
+    await person.submit(person.letter.manage, addressForm("countess@new.example"));
+    const first = await linkTo(person, "ada@example.net");
+    const pressed = await Promise.all([1, 2, 3].map(() => person.submit(first, CONFIRM)));
+    expect(pressed.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 404, 404]);
+    expect(await mailsTo(person, "countess@new.example")).toHaveLength(1);
+    expect(mainOf(await person.fetchAs("GET", first))).toContain("This link has expired");
+  });
+
+  test("that another contact has gets the choices of the former one, which is unsubscribed", async () => {
+    const person = await writable();
+    await person.t.call("POST", "/contacts", { email: "taken@new.example", subscribed: false });
+    const news = await person.topic("News", { default: "UNSUBSCRIBED" });
+    await person.t.call("PUT", `/contacts/${await person.contactIdOf("ada@example.net")}/topics`, {
+      topics: [{ topicId: news, subscribed: true }],
+    });
+    const asked = await person.submit(person.letter.manage, addressForm("taken@new.example"));
+    expect(mainOf(asked)).toContain("We have sent an email to ad…");
+    await person.submit(await linkTo(person, "ada@example.net"), CONFIRM);
+    const done = await person.submit(await linkTo(person, "taken@new.example"), CONFIRM);
+    expect(mainOf(done)).toContain("Your address has been changed");
+    expect(contactsOf(person)).toEqual([
+      { email: "ada@example.net", isSubscribed: 0 },
+      { email: "taken@new.example", isSubscribed: 1 },
+    ]);
+    const topics = await person.t.call(
+      "GET",
+      `/contacts/${await person.contactIdOf("taken@new.example")}/topics`,
+    );
+    expect(topics.at("data.topics.0.subscribed")).toBe(true);
+  });
+
+  test("is refused if it is none", async () => {
+    const person = await writable();
+    const bad = [
+      "",
+      "ada",
+      "a@b, c@d.example",
+      "a@",
+      "a@b\r\nBcc: c@d.example",
+      `${"x".repeat(400)}@a.example`,
+    ];
+    for (const address of bad) {
+      const refused = await person.submit(person.letter.manage, addressForm(address));
+      expect([address, refused.status]).toEqual([address, 400]);
+      expect(mainOf(refused)).toContain("Enter a complete email address");
+    }
+    expect(await mailsTo(person, "ada@example.net")).toEqual([]);
+  });
+
+  test("is asked for once an hour, and at most three addresses; a newer one replaces the earlier", async () => {
+    const person = await writable();
+    const ask = async (name: string) => {
+      const answer = await person.submit(person.letter.manage, addressForm(`${name}@new.example`));
+      expect(mainOf(answer)).toContain("We have sent an email to ad…");
+      return (await mailsTo(person, "ada@example.net")).length;
+    };
+    expect([await ask("a"), await ask("a"), await ask("b")]).toEqual([1, 1, 2]);
+    const [old] = await mailsTo(person, "ada@example.net");
+    expect((await person.fetchAs("GET", old?.link ?? "")).status).toBe(404);
+    expect([await ask("c"), await ask("d")]).toEqual([3, 3]);
+    person.t.clock.advance(HOUR_MS);
+    expect(await ask("d")).toBe(4);
+  });
+});
+
+describe("the link of a mail", () => {
+  test("works for a day, and its row is removed later", async () => {
+    const person = await writable();
+    await person.submit(person.letter.manage, addressForm("countess@new.example"));
+    const link = await linkTo(person, "ada@example.net");
+    person.t.clock.advance(24 * HOUR_MS - 1);
+    expect((await person.fetchAs("GET", link)).status).toBe(200);
+    person.t.clock.advance(1);
+    const late = await person.submit(link, CONFIRM);
+    expect([late.status, mainOf(late)]).toEqual([404, expect.stringContaining("has expired")]);
+    expect(contactsOf(person)).toEqual([{ email: "ada@example.net", isSubscribed: 1 }]);
+  });
+
+  test("is not in the database, and a forged one is refused", async () => {
+    const person = await writable();
+    await person.submit(person.letter.manage, addressForm("countess@new.example"));
+    const link = await linkTo(person, "ada@example.net");
+    const token = link.slice(link.lastIndexOf("/") + 1);
+    expect(JSON.stringify(requestsOf(person))).not.toContain(token);
+    for (const forged of [
+      `${link}A`,
+      link.slice(0, -1),
+      "/preference-requests/x",
+      "/preference-requests/%27",
+    ]) {
+      expect([forged, (await person.submit(forged, CONFIRM)).status]).toEqual([forged, 404]);
+    }
+    for (const body of ["", "action=save", "x".repeat(9_000)]) {
+      expect((await person.submit(link, body)).status).toBeGreaterThanOrEqual(400);
+    }
+    expect((await person.fetchAs("GET", link)).status).toBe(200);
+  });
+
+  test("ends with its contact", async () => {
+    const person = await writable();
+    await person.submit(person.letter.manage, addressForm("countess@new.example"));
+    const link = await linkTo(person, "ada@example.net");
+    await person.t.call("DELETE", `/contacts/${await person.contactId()}`);
+    expect((await person.submit(link, CONFIRM)).status).toBe(404);
+  });
+});
+
+test("a suppressed address gets no mail, and the page says the same", async () => {
+  const person = await writable();
+  await person.t.call("POST", "/suppressions", { email: "ada@example.net" });
+  const asked = await person.submit(person.letter.manage, addressForm("countess@new.example"));
+  expect(mainOf(asked)).toContain("We have sent an email to ad…");
+  expect(await mailsTo(person, "ada@example.net")).toEqual([]);
+  expect(requestsOf(person)).toEqual([]);
+});
+
+test("a project without a sender says that it is not possible, and stores nothing", async () => {
+  const person = await mailed();
+  const refused = await person.submit(person.letter.manage, addressForm("countess@new.example"));
+  expect(refused.status).toBe(409);
+  expect(mainOf(refused)).toContain("Please reply to an email from acme.");
+  expect(requestsOf(person)).toEqual([]);
+});
