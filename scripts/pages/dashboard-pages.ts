@@ -731,6 +731,44 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     states: WITHOUT_PROJECT,
   },
   {
+    name: "workflow-new",
+    path: ({ project }) => `/p/${project}/workflows/new`,
+    heading: "New workflow",
+    states: ["FULL"],
+  },
+  {
+    name: "workflow-step",
+    path: ({ project, ids }) => `/p/${project}/workflows/${ids.workflow}`,
+    heading: /./,
+    open: async (page) => {
+      await page.locator(".step-box").nth(1).click();
+      await page.getByRole("dialog", { name: "Step" }).getByText("What follows").waitFor();
+    },
+    states: ["FULL"],
+  },
+  {
+    name: "workflow-add-step",
+    path: ({ project, ids }) => `/p/${project}/workflows/${ids.workflow}`,
+    heading: /./,
+    open: async (page) => {
+      await page.locator(".canvas-add").first().click();
+      await page.getByRole("dialog", { name: /^Add a step/ }).waitFor();
+    },
+    states: ["FULL"],
+  },
+  {
+    name: "workflow-settings",
+    path: ({ project, ids }) => `/p/${project}/workflows/${ids.workflow}?tab=settings`,
+    heading: /./,
+    states: ["FULL"],
+  },
+  {
+    name: "workflow-json",
+    path: ({ project, ids }) => `/p/${project}/workflows/${ids.workflow}?tab=json`,
+    heading: /./,
+    states: ["FULL"],
+  },
+  {
     name: "workflow-list",
     path: ({ project, ids }) => `/p/${project}/workflows/${ids.workflow}?tab=list`,
     heading: /./,

@@ -66,6 +66,13 @@ export const PAGE_ACTIONS: readonly PageAction[] = [
     role: "EDITOR",
   },
   {
+    label: "Create a workflow",
+    page: "/workflows",
+    button: "Create a workflow",
+    path: "/workflows/new",
+    role: "EDITOR",
+  },
+  {
     label: "Upload an image",
     page: "/templates/images",
     button: "Upload an image",

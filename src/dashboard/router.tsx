@@ -207,6 +207,15 @@ const workflowsRoute = createRoute({
   component: lazyPage(() => import("./pages/workflows/workflows-page.tsx"), "WorkflowsPage"),
 });
 
+const newWorkflowRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/workflows/new",
+  component: lazyPage(
+    () => import("./pages/workflows/new/new-workflow-page.tsx"),
+    "NewWorkflowPage",
+  ),
+});
+
 const workflowRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/workflows/$workflow",
@@ -329,6 +338,7 @@ const routeTree = rootRoute.addChildren([
       imagesRoute,
       templateRoute,
       workflowsRoute,
+      newWorkflowRoute,
       workflowRoute,
       eventsRoute,
       suppressionsRoute,

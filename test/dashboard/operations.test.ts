@@ -16,7 +16,7 @@ const FOLDER = join(import.meta.dir, "../../src/dashboard");
 const RECIPIENT = "A recipient opens it from a mail.";
 const READER = "It is a public page of campaigns, for readers.";
 const MONITOR = "Load balancers and monitors ask for it; the page System shows what it finds.";
-const WORKFLOW_EDITOR = "Programs make and change workflows; the dashboard has no editor for them.";
+const WORKFLOW_EDITOR = "The editor saves the whole graph.";
 const TOPIC = "A page of topics follows; programs make them until then.";
 const ENTRIES = "A section of the page of a workflow follows; programs start them until then.";
 const MESSAGE = "The page shows it from the message, which has it as well.";
@@ -55,8 +55,6 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   getAbTest: "Programs compare the variants with it.",
   chooseAbWinner: "Programs choose the winner with it.",
   importCampaign: "`mailstead import` brings the campaigns of another product.",
-  createWorkflow: WORKFLOW_EDITOR,
-  deleteWorkflow: WORKFLOW_EDITOR,
   addWorkflowStep: WORKFLOW_EDITOR,
   updateWorkflowStep: WORKFLOW_EDITOR,
   deleteWorkflowStep: WORKFLOW_EDITOR,

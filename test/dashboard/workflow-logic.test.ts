@@ -1,14 +1,14 @@
 /** The logic of the pages of workflows without a browser: layout, texts, the way of an execution. */
 
 import { describe, expect, test } from "bun:test";
+import type { Config, StepKind } from "../../src/dashboard/pages/workflows/editor/draft.ts";
 import { pathOf } from "../../src/dashboard/pages/workflows/execution-path.ts";
 import { type Edge, layersOf } from "../../src/dashboard/pages/workflows/layout/layers.ts";
-import { layoutOf, STEP_SIZE } from "../../src/dashboard/pages/workflows/layout/layout.ts";
+import { GAP, layoutOf, STEP_SIZE } from "../../src/dashboard/pages/workflows/layout/layout.ts";
 import {
   branchWord,
   settingsText,
   spanText,
-  type Step,
 } from "../../src/dashboard/pages/workflows/step-texts.ts";
 
 /** `a>b` are edges with their text as id. */
@@ -56,13 +56,13 @@ describe("the layout of a graph", () => {
     const layout = layoutOf(["a", "b"], edges("a>b"));
     expect([...layout.places]).toEqual([
       ["a", { x: 24, y: 24 }],
-      ["b", { x: 24, y: 24 + height + 60 }],
+      ["b", { x: 24, y: 24 + height + GAP.y }],
     ]);
     expect(layout.lines.get("a>b")).toEqual([
       { x: 24 + width / 2, y: 24 + height },
-      { x: 24 + width / 2, y: 24 + height + 60 },
+      { x: 24 + width / 2, y: 24 + height + GAP.y },
     ]);
-    expect([layout.width, layout.height]).toEqual([width + 48, 2 * height + 60 + 48]);
+    expect([layout.width, layout.height]).toEqual([width + 48, 2 * height + GAP.y + 48]);
   });
 
   test("puts two branches beside each other, below the middle of their step", () => {
@@ -111,7 +111,7 @@ describe("the layout of a graph", () => {
 });
 
 describe("the settings of a step in words", () => {
-  test.each<[Step["type"], Step["config"], string]>([
+  test.each<[StepKind, Config, string]>([
     ["TRIGGER", { eventName: "signed_up" }, "on signed_up"],
     ["SEND_EMAIL", { templateId: "t" }, ""],
     ["DELAY", { amount: 1, unit: "days" }, "1 day"],
@@ -138,6 +138,28 @@ describe("the settings of a step in words", () => {
       "set a, b, subscribe",
     ],
     ["EXIT", {}, ""],
+    ["TRIGGER", { type: "MANUAL" }, "by hand"],
+    ["TRIGGER", { type: "SCHEDULE", cron: "0 9 * * 1-5" }, "every weekday at 09:00"],
+    [
+      "TIME_WINDOW",
+      { days: ["FRI", "MON", "TUE", "WED", "THU"], from: "09:00", to: "17:00" },
+      "Mon to Fri, 09:00 to 17:00",
+    ],
+    [
+      "TIME_WINDOW",
+      { days: ["SAT", "SUN"], from: "22:00", to: "02:00" },
+      "Sat, Sun, 22:00 to 02:00",
+    ],
+    [
+      "SPLIT",
+      {
+        branches: [
+          { id: "A", weight: 1 },
+          { id: "B", weight: 3 },
+        ],
+      },
+      "A 25 %, B 75 %",
+    ],
   ])("%s %j", (type, config, expected) => {
     expect(settingsText({ type, config })).toBe(expected);
   });

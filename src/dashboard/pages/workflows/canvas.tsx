@@ -1,73 +1,165 @@
-/** The graph of a workflow as a picture, with the way of one execution drawn over it. */
+/** The graph of a workflow as a picture: to edit it, or with the way of one execution over it. */
 
-import { type ReactNode, useMemo } from "react";
+import { Plus, TriangleAlert } from "lucide-react";
+import { type ReactNode, useEffect, useMemo, useRef } from "react";
 import type { WorkflowCounts } from "../../../modules/workflows/count-model.ts";
-import type { Workflow } from "../../../modules/workflows/model.ts";
+import type { DraftStep, Graph, Way } from "./editor/draft.ts";
+import type { Fault } from "./editor/faults.ts";
+import { openEnds, type WayOut } from "./editor/graph-edits.ts";
 import type { ExecutionPath, StepRun } from "./execution-path.ts";
 import { layoutOf, type Layout, type Point, STEP_SIZE } from "./layout/layout.ts";
 import { StepBadges } from "./step-badges.tsx";
 import { StepIcon } from "./step-icon.tsx";
-import { branchWord, settingsText, spanText, type Step, TYPE_WORDS } from "./step-texts.ts";
+import { branchWord, settingsText, spanText, stepName, TYPE_WORDS } from "./step-texts.ts";
+import type { useCanvasView } from "./use-canvas-view.ts";
+
+/** Names a way out of a step, or its open end. */
+const placeKey = ({ from, branch }: WayOut): string => JSON.stringify([from, branch]);
 
 export function Canvas(props: {
-  workflow: Workflow;
+  graph: Graph;
   counts: WorkflowCounts | undefined;
   path: ExecutionPath | null;
   /** Id of the step that is open. */
   open: string | undefined;
+  faults: readonly Fault[];
+  view: ReturnType<typeof useCanvasView>;
+  /** Names of templates, by their ids. */
+  names: ReadonlyMap<string, string>;
   onOpen: (id: string) => void;
+  /** Inserts a step there; null for readers. */
+  onAdd: ((place: WayOut) => void) | null;
 }) {
-  const { workflow, counts, path, open, onOpen } = props;
-  const { steps, transitions } = workflow;
+  const { graph, counts, path, open, faults, view, names, onOpen, onAdd } = props;
+  const { steps, transitions } = graph;
+  const ends = onAdd === null ? [] : openEnds(graph);
+  const ids = steps.map(({ id }) => id);
+  // The picture changes with the shape of the graph, and not with what is typed into a step.
+  const shape = JSON.stringify([ids, transitions, ends]);
   const layout = useMemo(
     () =>
       layoutOf(
-        steps.map(({ id }) => id),
-        transitions,
+        [...ids, ...ends.map(placeKey)],
+        [
+          ...transitions.map((way) => ({ id: placeKey(way), from: way.from, to: way.to })),
+          ...ends.map((end) => ({ id: placeKey(end), from: end.from, to: placeKey(end) })),
+        ],
+        new Set(ends.map(placeKey)),
       ),
-    [steps, transitions],
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
+    [shape],
   );
   const countsOf = new Map(counts?.steps.map((each) => [each.stepId, each]));
+  const sheet = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (open === undefined) return;
+    const box = sheet.current?.querySelector(`[data-step="${CSS.escape(open)}"]`);
+    box?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [open]);
   return (
-    <div className="canvas" tabIndex={0} role="region" aria-label="Graph of the workflow">
+    <div
+      ref={view.canvas}
+      className="canvas"
+      tabIndex={0}
+      role="region"
+      aria-label="Graph of the workflow"
+      {...view.handlers}
+    >
       <div
+        ref={sheet}
         className="canvas-sheet"
         data-traced={path !== null || undefined}
-        style={{ width: layout.width, height: layout.height }}
+        style={{ width: layout.width, height: layout.height, zoom: view.zoom }}
       >
-        <Lines layout={layout} transitions={transitions} path={path} />
+        <Lines layout={layout} ways={transitions} ends={ends} path={path} />
         {steps.map((step) => (
           <StepBox
             key={step.id}
             step={step}
-            place={layout.places.get(step.id) ?? { x: 0, y: 0 }}
+            place={layout.places.get(step.id) ?? ORIGIN}
             isOpen={step.id === open}
             run={path?.runs.get(step.id)}
+            isFaulty={faults.some((fault) => fault.step === step)}
+            names={names}
             onOpen={() => onOpen(step.id)}
           >
             {path === null && <StepBadges counts={countsOf.get(step.id)} />}
           </StepBox>
         ))}
+        {onAdd !== null &&
+          [...transitions, ...ends].map((place) => (
+            <AddButton
+              key={placeKey(place)}
+              at={addPlace(layout, place)}
+              label={addLabel(steps, place)}
+              isEnd={!("to" in place)}
+              onAdd={() => onAdd({ from: place.from, branch: place.branch })}
+            />
+          ))}
       </div>
     </div>
   );
 }
 
+const ORIGIN: Point = { x: 0, y: 0 };
+
+/** "Add a step after Hello", and at which of its branches. */
+export function addLabel(steps: readonly DraftStep[], { from, branch }: WayOut): string {
+  const step = steps.find(({ id }) => id === from);
+  const name = step === undefined ? from : stepName(step);
+  const word = branchWord(branch);
+  return word === null ? `Add a step after ${name}` : `Add a step after ${name}, at “${word}”`;
+}
+
+function AddButton(props: { at: Point; label: string; isEnd: boolean; onAdd: () => void }) {
+  const { at, label, isEnd, onAdd } = props;
+  return (
+    <button
+      type="button"
+      className="canvas-add"
+      data-end={isEnd || undefined}
+      aria-label={label}
+      title={label}
+      style={{ left: at.x, top: at.y }}
+      onClick={onAdd}
+    >
+      <Plus size={14} aria-hidden />
+    </button>
+  );
+}
+
+/** How far above the end of a line its button is. */
+const ABOVE_END = 25;
+
+/** The place of the button of a line: near its end, in the lane of a cycle, or at an open end. */
+function addPlace(layout: Layout, place: WayOut | Way): Point {
+  const points = layout.lines.get(placeKey(place)) ?? [];
+  const [start = ORIGIN, next = ORIGIN, third] = points;
+  if (!("to" in place)) return { x: next.x, y: next.y + 12 };
+  if (third !== undefined && third.y < next.y) return { x: next.x, y: (next.y + third.y) / 2 };
+  if (next.y < start.y) return { x: next.x, y: next.y };
+  return { x: next.x, y: next.y - ABOVE_END };
+}
+
 function StepBox(props: {
-  step: Step;
+  step: DraftStep;
   place: Point;
   isOpen: boolean;
   run: StepRun | undefined;
+  isFaulty: boolean;
+  names: ReadonlyMap<string, string>;
   onOpen: () => void;
   children: ReactNode;
 }) {
-  const { step, place, isOpen, run, onOpen, children } = props;
-  const settings = settingsText(step);
+  const { step, place, isOpen, run, isFaulty, names, onOpen, children } = props;
+  const settings = settingsText(step, names);
   return (
     <button
       type="button"
       className="step-box"
+      data-step={step.id}
       data-run={run?.state}
+      data-faulty={isFaulty || undefined}
       aria-pressed={isOpen}
       title={run === undefined ? settings : runText(run)}
       style={{ left: place.x, top: place.y, ...STEP_SIZE }}
@@ -75,11 +167,17 @@ function StepBox(props: {
     >
       <StepIcon type={step.type} />
       <span className="step-texts">
-        <span className="step-name cut">{step.name}</span>
+        <span className="step-name cut">{stepName(step)}</span>
         <span className="muted small cut">
           {run === undefined ? settings || TYPE_WORDS[step.type] : runText(run)}
         </span>
       </span>
+      {isFaulty && (
+        <span className="step-fault">
+          <TriangleAlert size={13} aria-hidden />
+          <span className="visually-hidden">has a problem</span>
+        </span>
+      )}
       {children}
     </button>
   );
@@ -104,10 +202,11 @@ function runText({ state, times, startedAt, completedAt }: StepRun): string {
 
 function Lines(props: {
   layout: Layout;
-  transitions: Workflow["transitions"];
+  ways: readonly Way[];
+  ends: readonly WayOut[];
   path: ExecutionPath | null;
 }) {
-  const { layout, transitions, path } = props;
+  const { layout, ways, ends, path } = props;
   return (
     <>
       <svg width={layout.width} height={layout.height} aria-hidden className="canvas-lines">
@@ -115,26 +214,33 @@ function Lines(props: {
           <Arrow id="arrow" />
           <Arrow id="arrow-taken" isTaken />
         </defs>
-        {transitions.map(({ id }) => {
-          const isTaken = path?.transitions.has(id) === true;
+        {ways.map((way) => {
+          const isTaken = path?.transitions.has(way.id) === true;
           return (
             <path
-              key={id}
-              d={curveOf(layout.lines.get(id) ?? [])}
+              key={placeKey(way)}
+              d={curveOf(layout.lines.get(placeKey(way)) ?? [])}
               data-taken={isTaken || undefined}
               markerEnd={isTaken ? "url(#arrow-taken)" : "url(#arrow)"}
             />
           );
         })}
+        {ends.map((end) => (
+          <path key={placeKey(end)} d={curveOf(layout.lines.get(placeKey(end)) ?? [])} data-end />
+        ))}
       </svg>
-      {transitions.map(({ id, branch }) => {
-        const word = branchWord(branch);
-        const start = layout.lines.get(id)?.at(0);
-        const next = layout.lines.get(id)?.at(1);
+      {[...ways, ...ends].map((place) => {
+        const word = branchWord(place.branch);
+        const [start, next] = layout.lines.get(placeKey(place)) ?? [];
         if (word === null || start === undefined || next === undefined) return null;
         const at = labelPlace(start, next);
         return (
-          <span key={id} className="branch cut" aria-hidden style={{ left: at.x, top: at.y }}>
+          <span
+            key={placeKey(place)}
+            className="branch cut"
+            aria-hidden
+            style={{ left: at.x, top: at.y }}
+          >
             {word}
           </span>
         );
@@ -160,11 +266,11 @@ function Arrow({ id, isTaken = false }: { id: string; isTaken?: boolean }) {
   );
 }
 
-/** In the middle of the first part of the line. */
-const labelPlace = (start: Point, next: Point): Point => ({
-  x: (start.x + next.x) / 2,
-  y: (start.y + next.y) / 2,
-});
+/** In the first third of a line downwards, near the place that it leads to; else in the middle. */
+const labelPlace = (start: Point, next: Point): Point =>
+  start.y === next.y
+    ? { x: (start.x + next.x) / 2, y: start.y }
+    : { x: start.x + (next.x - start.x) * 0.72, y: start.y + (next.y - start.y) * 0.36 };
 
 /** Curves between points below each other, and straight lines beside each other. */
 export function curveOf(points: readonly Point[]): string {

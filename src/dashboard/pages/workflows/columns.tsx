@@ -6,7 +6,7 @@ import { columnsOf, type CsvColumn } from "../../ui/csv.ts";
 import type { Column } from "../../ui/data-table.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
-import { triggerText } from "./step-texts.ts";
+import { triggerText } from "./trigger-texts.ts";
 
 type Counts = ReadonlyMap<string, ExecutionCounts>;
 const number = new Intl.NumberFormat();
@@ -35,12 +35,12 @@ export function workflowColumns(counts: Counts): Column<Workflow>[] {
     },
     {
       key: "trigger",
-      title: "Starts on",
+      title: "Starts",
       width: "18%",
       render: ({ trigger }) => (
-        <code className="muted" title={triggerText(trigger)}>
+        <span className="muted" title={triggerText(trigger)}>
           {triggerText(trigger)}
-        </code>
+        </span>
       ),
     },
     figure("active", "Active", counts, activeOf),
@@ -86,7 +86,7 @@ export const workflowLines = (counts: Counts) => (workflow: Workflow) => {
     ),
     second: (
       <>
-        on <code>{triggerText(workflow.trigger)}</code>
+        {triggerText(workflow.trigger)}
         {active}
       </>
     ),

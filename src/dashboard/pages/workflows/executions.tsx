@@ -15,7 +15,8 @@ import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useLiveList } from "../../ui/use-live-list.ts";
 import type { WorkflowSearch } from "./search.ts";
-import { entryText, spanText } from "./step-texts.ts";
+import { spanText } from "./step-texts.ts";
+import { entryText } from "./trigger-texts.ts";
 import { workflowPath } from "./use-workflow.ts";
 
 const route = getRouteApi("/user/p/$project/workflows/$workflow");

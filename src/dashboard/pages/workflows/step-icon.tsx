@@ -1,4 +1,5 @@
 import {
+  CalendarClock,
   CircleStop,
   Clock,
   GitBranch,
@@ -6,27 +7,26 @@ import {
   type LucideIcon,
   Mail,
   Play,
-  UserPen,
-  CalendarClock,
-  Hourglass,
   Split,
+  UserPen,
+  Hourglass,
 } from "lucide-react";
-import type { Step } from "./step-texts.ts";
+import type { StepKind } from "./editor/draft.ts";
 
-const ICONS: Readonly<Record<Step["type"], LucideIcon>> = {
+const ICONS: Readonly<Record<StepKind, LucideIcon>> = {
   TRIGGER: Play,
   SEND_EMAIL: Mail,
   DELAY: Clock,
+  TIME_WINDOW: CalendarClock,
   WAIT_FOR_EVENT: Hourglass,
   CONDITION: GitBranch,
-  TIME_WINDOW: CalendarClock,
   SPLIT: Split,
   WEBHOOK: Globe,
   UPDATE_CONTACT: UserPen,
   EXIT: CircleStop,
 };
 
-export function StepIcon({ type }: { type: Step["type"] }) {
+export function StepIcon({ type }: { type: StepKind }) {
   const Icon = ICONS[type];
   return (
     <span className="step-icon" data-type={type}>

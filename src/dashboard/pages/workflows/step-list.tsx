@@ -1,72 +1,146 @@
-/** The same graph as a list, for the keyboard and for screen readers. */
+/**
+ * The same graph as a list, the equal of the picture for the keyboard and for screen readers: the
+ * branches of a step are nested below it, and every edit can be made here.
+ */
 
+import { Button } from "@mantine/core";
+import { Plus } from "lucide-react";
+import { useMemo } from "react";
 import type { WorkflowCounts } from "../../../modules/workflows/count-model.ts";
-import type { Workflow } from "../../../modules/workflows/model.ts";
 import { Status } from "../../ui/status.tsx";
 import { exactTime } from "../../ui/time.tsx";
+import { addLabel } from "./canvas.tsx";
+import type { Graph } from "./editor/draft.ts";
+import type { Fault } from "./editor/faults.ts";
+import type { WayOut } from "./editor/graph-edits.ts";
+import { numbersOf, type OutlineStep, outlineOf, type OutlineWay } from "./editor/outline.ts";
 import type { ExecutionPath, StepRun } from "./execution-path.ts";
-import { layersOf } from "./layout/layers.ts";
 import { StepBadges } from "./step-badges.tsx";
 import { StepIcon } from "./step-icon.tsx";
-import { branchWord, settingsText, spanText, TYPE_WORDS } from "./step-texts.ts";
+import { branchWord, settingsText, spanText, stepName, TYPE_WORDS } from "./step-texts.ts";
 
-export function StepList(props: {
-  workflow: Workflow;
+type Props = {
+  graph: Graph;
   counts: WorkflowCounts | undefined;
   path: ExecutionPath | null;
+  faults: readonly Fault[];
+  names: ReadonlyMap<string, string>;
   onOpen: (id: string) => void;
-}) {
-  const { workflow, counts, path, onOpen } = props;
-  const { steps, transitions } = workflow;
-  const order = layersOf(
-    steps.map(({ id }) => id),
-    transitions,
-  )
-    .rows.flat()
-    .filter(({ isBend }) => !isBend);
-  const stepOf = new Map(steps.map((step) => [step.id, step]));
-  const numberOf = new Map(order.map(({ key }, i) => [key, i + 1]));
+  /** Inserts a step there; null for readers. */
+  onAdd: ((place: WayOut) => void) | null;
+};
+
+/** What all parts of the list share. */
+type Shared = Props & {
+  numbers: ReadonlyMap<string, number>;
+  countsOf: ReadonlyMap<string, WorkflowCounts["steps"][number]>;
+};
+
+export function StepList(props: Props) {
+  const { graph, counts } = props;
+  const items = useMemo(() => outlineOf(graph), [graph]);
+  const numbers = useMemo(() => numbersOf(graph), [graph]);
   const countsOf = new Map(counts?.steps.map((each) => [each.stepId, each]));
+  return <Steps items={items} depth={0} shared={{ ...props, numbers, countsOf }} />;
+}
+
+function Steps(props: { items: readonly OutlineStep[]; depth: number; shared: Shared }) {
+  const { items, depth, shared } = props;
   return (
-    <ol className="step-list">
-      {order.map(({ key }) => {
-        const step = stepOf.get(key);
-        if (step === undefined) return null;
-        const ways = transitions.filter(({ from }) => from === key);
-        const run = path?.runs.get(key);
-        return (
-          <li key={key} id={`step-${key}`} className="step-row">
-            <StepIcon type={step.type} />
-            <div className="step-body">
-              <div className="step-list-line">
-                <button type="button" className="step-open" onClick={() => onOpen(key)}>
-                  {numberOf.get(key)}. {step.name}
-                </button>
-                {path === null && <StepBadges counts={countsOf.get(key)} />}
-                {run !== undefined && <RunText run={run} />}
-              </div>
-              <p className="muted small">
-                {[TYPE_WORDS[step.type], settingsText(step)]
-                  .filter((text) => text !== "")
-                  .join(": ")}
-              </p>
-              <p className="small">
-                {ways.length === 0
-                  ? "The workflow ends here."
-                  : ways.map(({ id, to, branch }) => (
-                      <span key={id} className="step-way">
-                        {branchWord(branch) ?? "Then"} →{" "}
-                        <a href={`#step-${to}`}>
-                          {numberOf.get(to)}. {stepOf.get(to)?.name}
-                        </a>
-                      </span>
-                    ))}
-              </p>
-            </div>
-          </li>
-        );
-      })}
+    <ol className="step-list" data-depth={depth}>
+      {items.map((item) => (
+        <StepRow key={item.step.id} item={item} depth={depth} shared={shared} />
+      ))}
     </ol>
+  );
+}
+
+/** Headings have at most six levels, and the page has the first. */
+const levelOf = (depth: number): number => Math.min(6, depth + 2);
+
+function StepRow(props: { item: OutlineStep; depth: number; shared: Shared }) {
+  const { item, depth, shared } = props;
+  const { path, faults, names, countsOf, onOpen } = shared;
+  const { step, number, ways } = item;
+  const run = path?.runs.get(step.id);
+  const isFaulty = faults.some((fault) => fault.step === step);
+  const isBranching = ways.some(({ branch }) => branch !== null);
+  return (
+    <li id={`step-${step.id}`} className="step-row" data-faulty={isFaulty || undefined}>
+      <StepIcon type={step.type} />
+      <div className="step-body">
+        <div className="step-list-line">
+          <div role="heading" aria-level={levelOf(depth)}>
+            <button type="button" className="step-open" onClick={() => onOpen(step.id)}>
+              {number}. {stepName(step)}
+            </button>
+          </div>
+          {isFaulty && <Status tone="failed">Has a problem</Status>}
+          {path === null && <StepBadges counts={countsOf.get(step.id)} />}
+          {run !== undefined && <RunText run={run} />}
+        </div>
+        <p className="muted small">
+          {[TYPE_WORDS[step.type], settingsText(step, names)]
+            .filter((text) => text !== "")
+            .join(": ")}
+        </p>
+        {isBranching ? (
+          <ul className="step-branches">
+            {ways.map((way) => (
+              <li key={way.branch ?? ""}>
+                <WayLine from={step.id} way={way} isBranching shared={shared} />
+                {way.steps.length > 0 && (
+                  <Steps items={way.steps} depth={depth + 1} shared={shared} />
+                )}
+              </li>
+            ))}
+          </ul>
+        ) : (
+          ways.map((way) => <WayLine key="" from={step.id} way={way} shared={shared} />)
+        )}
+      </div>
+    </li>
+  );
+}
+
+/** Where a way leads, if that is not the next row, and the button that adds a step to it. */
+function WayLine(props: {
+  from: string;
+  way: OutlineWay;
+  /** The step has several ways, so each is named. */
+  isBranching?: boolean;
+  shared: Shared;
+}) {
+  const { from, way, isBranching = false, shared } = props;
+  const { graph, numbers, onAdd } = shared;
+  const { branch, to, isElsewhere } = way;
+  const target = graph.steps.find(({ id }) => id === to);
+  const place = { from, branch };
+  const word = isBranching ? (branchWord(branch) ?? "In time") : null;
+  return (
+    <div className="step-way">
+      {word !== null && <strong className="small">{word}</strong>}
+      {to === null && <span className="small muted">The workflow ends here.</span>}
+      {isElsewhere && target !== undefined && (
+        <span className="small">
+          Continues at{" "}
+          <a href={`#step-${target.id}`}>
+            {numbers.get(target.id)}. {stepName(target)}
+          </a>
+        </span>
+      )}
+      {onAdd !== null && (
+        <Button
+          size="compact-xs"
+          variant="subtle"
+          leftSection={<Plus size={13} aria-hidden />}
+          aria-label={addLabel(graph.steps, place)}
+          onClick={() => onAdd(place)}
+        >
+          Add a step
+        </Button>
+      )}
+    </div>
   );
 }
 

@@ -1,22 +1,28 @@
 /** The steps of a workflow in words: their types, their settings and their branches. */
 
 import type { Workflow } from "../../../modules/workflows/model.ts";
+import type { Config, DraftStep, StepKind } from "./editor/draft.ts";
+import { isRecord } from "../../ui/is-record.ts";
+import { triggerText } from "./trigger-texts.ts";
 
-export type Step = Workflow["steps"][number];
 export type Transition = Workflow["transitions"][number];
 
-export const TYPE_WORDS: Readonly<Record<Step["type"], string>> = {
+export const TYPE_WORDS: Readonly<Record<StepKind, string>> = {
   TRIGGER: "Start",
   SEND_EMAIL: "Send email",
   DELAY: "Wait",
+  TIME_WINDOW: "Wait for a time of day",
   WAIT_FOR_EVENT: "Wait for event",
   CONDITION: "Condition",
-  TIME_WINDOW: "Time window",
-  SPLIT: "Split",
-  WEBHOOK: "Call",
+  SPLIT: "A/B split",
+  WEBHOOK: "Call a URL",
   UPDATE_CONTACT: "Update contact",
   EXIT: "End",
 };
+
+/** The name of a step, or the word for its kind. A step without a name is stored with its type as one. */
+export const stepName = ({ name, type }: Pick<DraftStep, "name" | "type">): string =>
+  name === "" || name === type ? TYPE_WORDS[type] : name;
 
 const BRANCH_WORDS: Readonly<Record<string, string>> = {
   yes: "Yes",
@@ -29,13 +35,26 @@ const BRANCH_WORDS: Readonly<Record<string, string>> = {
 export const branchWord = (branch: string | null): string | null =>
   branch === null ? null : (BRANCH_WORDS[branch] ?? branch);
 
-/** The settings of a step in a few words; empty without any. */
-export function settingsText({ type, config }: Pick<Step, "type" | "config">): string {
+/** What a step of this kind needs first, in place of its settings. */
+const MISSING: Readonly<Partial<Record<StepKind, readonly [string, string]>>> = {
+  SEND_EMAIL: ["templateId", "no template yet"],
+  WAIT_FOR_EVENT: ["eventName", "no event yet"],
+  WEBHOOK: ["url", "no URL yet"],
+};
+
+/** The settings of a step in a few words; empty without any. `names` has those of templates, by id. */
+export function settingsText(
+  { type, config }: Pick<DraftStep, "type" | "config">,
+  names: ReadonlyMap<string, string> = new Map(),
+): string {
+  const [needed, missing] = MISSING[type] ?? [];
+  if (needed !== undefined && missing !== undefined && textAt(config, needed) === "")
+    return missing;
   switch (type) {
     case "TRIGGER":
-      return triggerConfigText(config);
+      return triggerText(config);
     case "TIME_WINDOW":
-      return `${textAt(config, "from")} to ${textAt(config, "to")}`;
+      return windowText(config);
     case "SPLIT":
       return splitText(config);
     case "DELAY":
@@ -51,39 +70,8 @@ export function settingsText({ type, config }: Pick<Step, "type" | "config">): s
     case "EXIT":
       return textAt(config, "reason");
     case "SEND_EMAIL":
-      return "";
+      return names.get(textAt(config, "templateId")) ?? "";
   }
-}
-
-type Config = Step["config"];
-type Trigger = Workflow["trigger"];
-
-/** What starts a workflow, in a few words: its event, its schedule, or by hand. */
-export function triggerText(trigger: Trigger): string {
-  if (trigger.type === "EVENT") return trigger.eventName;
-  return trigger.type === "SCHEDULE" ? `${trigger.cron} (${trigger.timeZone})` : "by hand";
-}
-
-/** A sentence about who enters next. */
-export function entryText(trigger: Trigger): string {
-  if (trigger.type === "EVENT") return `The next event ${trigger.eventName} starts it.`;
-  return trigger.type === "SCHEDULE"
-    ? "Its schedule starts it at its next time."
-    : "It starts only when you start it for contacts.";
-}
-
-function triggerConfigText(config: Config): string {
-  const eventName = textAt(config, "eventName");
-  if (eventName !== "") return `on ${eventName}`;
-  return textAt(config, "type") === "SCHEDULE"
-    ? `at ${textAt(config, "cron")} (${textAt(config, "timeZone")})`
-    : "by hand";
-}
-
-function splitText(config: Config): string {
-  const branches: unknown = config["branches"];
-  if (!Array.isArray(branches)) return "";
-  return branches.map((branch) => `${branch.id} ${branch.weight}`).join(", ");
 }
 
 function textAt(config: Config, name: string): string {
@@ -115,19 +103,62 @@ function conditionText(config: Config): string {
   const branches: unknown = config["branches"];
   const field = textAt(config, "field");
   if (Array.isArray(branches)) return `${field}: ${branches.length} branches`;
-  if (field === "") return "a condition of several filters";
+  if (field === "") {
+    return (config["condition"] ?? null) === null
+      ? "no condition yet"
+      : "a condition of several filters";
+  }
   const value = config["value"];
   const shown = value === undefined ? "" : ` ${JSON.stringify(value)}`;
   return `${field} ${textAt(config, "operator")}${shown}`;
 }
 
+const DAY_CODES = ["MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN"];
+const DAY_WORDS: Readonly<Record<string, string>> = {
+  MON: "Mon",
+  TUE: "Tue",
+  WED: "Wed",
+  THU: "Thu",
+  FRI: "Fri",
+  SAT: "Sat",
+  SUN: "Sun",
+};
+
+/** "Mon to Fri, 09:00 to 17:00". */
+function windowText(config: Config): string {
+  const given: unknown = config["days"];
+  const days = Array.isArray(given) ? DAY_CODES.filter((day) => given.includes(day)) : [];
+  const key = days.join();
+  const shown =
+    days.length === DAY_CODES.length
+      ? "every day"
+      : key === "MON,TUE,WED,THU,FRI"
+        ? "Mon to Fri"
+        : days.map((day) => DAY_WORDS[day]).join(", ");
+  return `${shown}, ${textAt(config, "from")} to ${textAt(config, "to")}`;
+}
+
+/** "A 50 %, B 50 %". */
+function splitText(config: Config): string {
+  const given: unknown = config["branches"];
+  const branches = Array.isArray(given) ? given.filter(isRecord) : [];
+  const weights = branches.map(({ weight }) => (typeof weight === "number" ? weight : 0));
+  const total = weights.reduce((sum, each) => sum + each, 0);
+  return branches
+    .map(({ id }, i) => `${String(id)} ${weightText(weights[i] ?? 0, total)}`)
+    .join(", ");
+}
+
+/** The share of a weight in whole percents. */
+export const weightText = (weight: number, total: number): string =>
+  total === 0 ? "0 %" : `${Math.round((weight / total) * 100)} %`;
+
 function updateText(config: Config): string {
   const updates = config["updates"];
   const names = typeof updates === "object" && updates !== null ? Object.keys(updates) : [];
   const action = textAt(config, "subscriptionAction");
-  return [...(names.length === 0 ? [] : [`set ${names.join(", ")}`]), action]
-    .filter((text) => text !== "")
-    .join(", ");
+  const texts = [names.length === 0 ? "" : `set ${names.join(", ")}`, action];
+  return texts.filter((text) => text !== "").join(", ") || "no change yet";
 }
 
 /** A length of time such as "3 min" or "2 d 4 h", in its two largest units. */

@@ -6,11 +6,11 @@ import type { Workflow } from "../../../modules/workflows/model.ts";
 import { api } from "../../api.ts";
 
 export const workflowPath = (id: string): string => `/workflows/${encodeURIComponent(id)}`;
-const keyOf = (project: string, id: string) => ["workflows", project, id];
+export const workflowKey = (project: string, id: string) => ["workflows", project, id];
 
 export function useWorkflow(project: string, id: string) {
   return useQuery({
-    queryKey: keyOf(project, id),
+    queryKey: workflowKey(project, id),
     queryFn: ({ signal }) => api.get<Workflow>(workflowPath(id), { signal }),
   });
 }
@@ -18,7 +18,7 @@ export function useWorkflow(project: string, id: string) {
 /** Without an id nothing is read. */
 export function useExecution(project: string, workflow: string, id: string | undefined) {
   return useQuery({
-    queryKey: [...keyOf(project, workflow), "execution", id],
+    queryKey: [...workflowKey(project, workflow), "execution", id],
     queryFn: ({ signal }) =>
       api.get<ExecutionDetails>(
         `${workflowPath(workflow)}/executions/${encodeURIComponent(id ?? "")}`,
@@ -37,7 +37,7 @@ export function useWorkflowActions(project: string, id: string) {
   return {
     async setEnabled(enabled: boolean): Promise<void> {
       const workflow = await api.patch<Workflow>(workflowPath(id), { enabled });
-      client.setQueryData(keyOf(project, id), workflow);
+      client.setQueryData(workflowKey(project, id), workflow);
       await refresh();
     },
     async cancel(execution: string): Promise<void> {

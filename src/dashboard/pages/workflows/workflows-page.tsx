@@ -13,6 +13,7 @@ import { DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { ExportButton, ExportProgress, useExport } from "../../ui/export-button.tsx";
 import { Page } from "../../ui/page.tsx";
+import { useCreateRequest } from "../../ui/use-create-dialog.ts";
 import { useList } from "../../ui/use-list.ts";
 import { SavedViews } from "../../ui/views/saved-views.tsx";
 import { WORKFLOW_CSV, workflowColumns, workflowLines } from "./columns.tsx";
@@ -35,6 +36,11 @@ export function WorkflowsPage() {
   const enabled = STATES.find(({ value }) => value === search.enabled)?.value ?? "";
   const query = { enabled };
   const list = useList<Workflow>("workflows", "/workflows", query);
+  const mayEdit = useMay("EDITOR");
+  useCreateRequest(
+    mayEdit,
+    () => void navigate({ to: "/p/$project/workflows/new", params: { project } }),
+  );
   const run = useExport({ path: "/workflows", query, columns: WORKFLOW_CSV, noun: "workflows" });
   const ids = list.rows.map(({ id }) => id);
   const counts = useListedCounts(ids);
@@ -47,8 +53,15 @@ export function WorkflowsPage() {
     <Page
       title="Workflows"
       isFixed
-      description="An event of a contact starts a workflow, whose steps send mail, wait, test conditions, call URLs and change the contact."
-      actions={!isEmpty && <ExportButton run={run} isDisabled={list.rows.length === 0} />}
+      description="An event, a schedule or a person starts a workflow, whose steps send mail, wait, test conditions, call URLs and change the contact."
+      actions={
+        !isEmpty && (
+          <>
+            <ExportButton run={run} isDisabled={list.rows.length === 0} />
+            {mayEdit && <NewWorkflow project={project} />}
+          </>
+        )
+      }
     >
       {!isEmpty && (
         <div className="filter-bar">
@@ -95,6 +108,16 @@ export function WorkflowsPage() {
   );
 }
 
+const NewWorkflow = ({ project }: { project: string }) => (
+  <Button
+    component={Link}
+    to={`/p/${project}/workflows/new`}
+    leftSection={<Plus size={16} aria-hidden />}
+  >
+    Create a workflow
+  </Button>
+);
+
 function NoWorkflows({ project }: { project: string }) {
   const mayEdit = useMay("EDITOR");
   const { url } = useAppState();
@@ -103,19 +126,11 @@ function NoWorkflows({ project }: { project: string }) {
     <Empty
       icon={WorkflowIcon}
       title="No workflows yet"
-      exampleTitle="Create a workflow from your code, with the id of the template:"
-      text="A workflow sends mails one after the other, and reacts to what a contact does. Create a template for its mails, then the workflow from your code: this page shows how far each contact has come."
+      exampleTitle="Your code can create one too, with the id of a template:"
+      text="A workflow sends mails one after the other, and reacts to what a contact does. Each step shows how many contacts are there."
       action={
         <>
-          {mayEdit && (
-            <Button
-              component={Link}
-              to={`/p/${project}/templates/new`}
-              leftSection={<Plus size={16} aria-hidden />}
-            >
-              Create a template
-            </Button>
-          )}
+          {mayEdit && <NewWorkflow project={project} />}
           <Button component="a" href={docsPath("Workflows")} variant="default">
             Documentation of workflows
           </Button>

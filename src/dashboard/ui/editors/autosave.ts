@@ -67,6 +67,8 @@ export type AutosaveOptions<T extends FieldValues> = {
   load: () => Promise<Stored<T>>;
   failureOf: (error: unknown) => Failure;
   groups?: Groups;
+  /** Changes are sent by `saveNow` alone, for an object whose every version takes effect at once. */
+  isManual?: boolean;
   drafts: ReturnType<typeof createDrafts>;
   clock: {
     now: () => number;
@@ -84,7 +86,7 @@ const FIRST_RETRY_MS = 2_000;
 const LONGEST_RETRY_MS = 30_000;
 
 export function createAutosave<T extends FieldValues>(options: AutosaveOptions<T>) {
-  const { save, load, failureOf, groups = [], drafts, clock } = options;
+  const { save, load, failureOf, groups = [], isManual = false, drafts, clock } = options;
   let base = options.stored;
   let state: AutosaveState<T> = {
     value: base.value,
@@ -129,6 +131,7 @@ export function createAutosave<T extends FieldValues>(options: AutosaveOptions<T
   }
 
   function saveAfter(ms: number): void {
+    if (isManual) return;
     cancelSave();
     cancelSave = clock.after(ms, () => void saveNow());
   }
@@ -334,7 +337,7 @@ export function createAutosave<T extends FieldValues>(options: AutosaveOptions<T
     },
     /** Sends at once the changes that wait for a connection. */
     retry(): void {
-      if (state.status === "WAITING") void saveNow();
+      if (state.status === "WAITING" && !isManual) void saveNow();
     },
     receive,
     takeOver,
@@ -347,7 +350,7 @@ export function createAutosave<T extends FieldValues>(options: AutosaveOptions<T
     leave(): void {
       if (!isChanged()) return;
       writeDraft();
-      if (state.status !== "REFUSED") void saveNow(true);
+      if (state.status !== "REFUSED" && !isManual) void saveNow(true);
     },
     isChanged,
   };

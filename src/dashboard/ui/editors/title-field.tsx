@@ -1,3 +1,4 @@
+import "./styles.ts";
 import { TextInput } from "@mantine/core";
 
 /** The name of an object as the heading of its page, where it is changed. */

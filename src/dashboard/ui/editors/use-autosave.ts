@@ -58,8 +58,10 @@ export function useAutosave<T extends FieldValues>(options: {
   load: () => Promise<Stored<T>>;
   /** The fields that belong together. */
   groups?: Groups;
+  /** Nothing is sent before `saveNow`. */
+  isManual?: boolean;
 }) {
-  const { key, value, revision, groups = [] } = options;
+  const { key, value, revision, groups = [], isManual = false } = options;
   const { user } = useAppState();
   const latest = useRef(options);
   latest.current = options;
@@ -67,6 +69,7 @@ export function useAutosave<T extends FieldValues>(options: {
     createAutosave<T>({
       stored: { value, revision },
       groups,
+      isManual,
       clock,
       failureOf,
       // People who share a browser do not get each other's changes.

@@ -100,7 +100,8 @@ export function toCondition({ logic, items }: Draft): WireCondition | null {
   return groups.length === 0 ? null : { logic, groups };
 }
 
-function toFilter(row: Row): Wire | null {
+/** The filter of the interface; null while the row is not complete. */
+export function toFilter(row: Row): Wire | null {
   const { field, operator, property, test, text, list, unit } = row;
   const isOfProperty = operator === WITH_PROPERTY;
   if (isOfProperty && property.trim() === "") return null;
@@ -262,7 +263,7 @@ function simplified(part: Part | null): Part | null {
 }
 
 /** The row of a filter; null if the row would not give the same filter. */
-function toRow(filter: Wire): Row | null {
+export function toRow(filter: Wire): Row | null {
   const { field, operator, property = "", test = "", value, unit = "days" } = filter;
   const texts = Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
   const row: Row = {

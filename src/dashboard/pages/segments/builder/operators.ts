@@ -144,11 +144,14 @@ export const isDataKind = (kind: unknown): kind is DataKind =>
 /** The field of the data with a key. */
 export const dataField = (key: string): string => `data.${escapeKey(key)}`;
 
+/** Whether the user says which type the values of a field have: data of a contact or of an event. */
+export const isDataField = (field: string): boolean => /^(?:data|context)\../.test(field);
+
 /** The kind of a field; `dataKind` is that of a field of the data. Null for an unknown field. */
 export function kindOf(field: string, dataKind: string): FieldKind | null {
   if (field === "email" || field === "subscribed") return field;
   if (field === "createdAt" || field === "updatedAt") return "time";
-  if (field.startsWith("data.")) return isDataKind(dataKind) ? dataKind : "text";
+  if (isDataField(field)) return isDataKind(dataKind) ? dataKind : "text";
   if (field.startsWith("event.")) return "event";
   if (field.startsWith("email.")) return "mail";
   if (/^(?:campaign|template)\../.test(field)) return "mailOf";

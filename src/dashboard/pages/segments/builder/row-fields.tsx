@@ -8,6 +8,7 @@ import { faultOf, type Row, takesOf } from "./draft.ts";
 import {
   DATA_KINDS,
   type DataKind,
+  isDataField,
   kindOf,
   OPERATORS_OF,
   UNITS,
@@ -31,7 +32,7 @@ export function RowFields({ row, label, fields, isAdded, onChange, onRemove }: P
   const { field, dataKind, operator } = row;
   const kind = kindOf(field, dataKind);
   const operators = kind === null ? [] : OPERATORS_OF[kind];
-  const isData = field.startsWith("data.");
+  const isData = isDataField(field);
   // A row is not faulty before its user turns to something else.
   const [isLeft, setIsLeft] = useState(false);
   const afterPress = useAfterPress();
@@ -155,7 +156,11 @@ function PropertyFields(props: {
   );
 }
 
-function KindSelect(props: { label: string; value: DataKind; onChange: (kind: DataKind) => void }) {
+export function KindSelect(props: {
+  label: string;
+  value: DataKind;
+  onChange: (kind: DataKind) => void;
+}) {
   const { label, value, onChange } = props;
   return (
     <Select
@@ -174,7 +179,7 @@ function KindSelect(props: { label: string; value: DataKind; onChange: (kind: Da
 }
 
 /** All fields that are known; another one can be typed. */
-function FieldSelect(props: {
+export function FieldSelect(props: {
   label: string;
   value: string;
   fields: FieldChoices;
@@ -204,7 +209,7 @@ function FieldSelect(props: {
   );
 }
 
-function ValueFields(props: {
+export function ValueFields(props: {
   row: Row;
   label: string;
   marks: Marks;

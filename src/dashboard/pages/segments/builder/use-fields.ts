@@ -15,6 +15,8 @@ export type FieldChoices = {
   groups: readonly ChoiceGroup[];
   /** The types of the fields of the data, by `data.KEY`. */
   dataKinds: ReadonlyMap<string, DataKind>;
+  /** Offers the data of the events that started or continued an execution, by their names. */
+  hasContext?: boolean;
 };
 
 const MOST = 100;
@@ -109,7 +111,8 @@ type Named = { id: string; name: string; status?: string };
 type FieldListAnswer = typeof FieldList.static;
 
 /** The choices, with the chosen field if it is not among them, and the text that is searched for. */
-export function choicesFor({ groups }: FieldChoices, search: string, value: string): ChoiceGroup[] {
+export function choicesFor(choices: FieldChoices, search: string, value: string): ChoiceGroup[] {
+  const { groups, hasContext = false } = choices;
   const known = new Set(groups.flatMap(({ items }) => items.map((item) => item.value)));
   const isKnown = (field: string) => known.has(field);
   const added: Choice[] = [];
@@ -124,6 +127,7 @@ export function choicesFor({ groups }: FieldChoices, search: string, value: stri
       ...link,
       [dataField(typed), `Field “${typed}”`],
       [`event.${typed}`, `Event “${typed}”`],
+      ...(hasContext ? [[`context.${typed}`, contextLabel(typed)] as const] : []),
     ] as const) {
       if (!isKnown(field) && field !== value) added.push({ value: field, label });
     }
@@ -131,8 +135,11 @@ export function choicesFor({ groups }: FieldChoices, search: string, value: stri
   return added.length === 0 ? [...groups] : [...groups, { group: "Others", items: added }];
 }
 
+const contextLabel = (path: string): string => `“${path}” in the data of the event`;
+
 /** The name of a field that is in no list. */
 function labelOf(field: string): string {
+  if (field.startsWith("context.")) return contextLabel(field.slice("context.".length));
   const [, prefix = "", rest = ""] =
     /^(data|event|segment|campaign|template|link)\.([^]*)$/.exec(field) ?? [];
   if (prefix === "data") return unescapeKey(rest);

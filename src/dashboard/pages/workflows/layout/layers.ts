@@ -5,8 +5,8 @@
 
 export type Edge = { id: string; from: string; to: string };
 
-/** A node of a layer: a step, or the bend of an edge. */
-export type Slot = { key: string; isBend: boolean };
+/** A node of a layer: a step, the open end of a branch, or the bend of an edge. */
+export type Slot = { key: string; isBend: boolean; isEnd: boolean };
 
 export type Layers = {
   rows: Slot[][];
@@ -18,7 +18,12 @@ export type Layers = {
   back: readonly Edge[];
 };
 
-export function layersOf(ids: readonly string[], edges: readonly Edge[]): Layers {
+/** `ends` are the ids of open ends, which take less room than steps. */
+export function layersOf(
+  ids: readonly string[],
+  edges: readonly Edge[],
+  ends: ReadonlySet<string> = new Set(),
+): Layers {
   const known = new Set(ids);
   const valid = edges.filter(({ from, to }) => known.has(from) && known.has(to));
   const { order, back } = orderOf(ids, valid);
@@ -27,7 +32,9 @@ export function layersOf(ids: readonly string[], edges: readonly Edge[]): Layers
   const rankOf = ranksOf(order, down);
   const rows: Slot[][] = [];
   const add = (rank: number, slot: Slot) => void (rows[rank] ??= []).push(slot);
-  for (const id of order) add(rankOf.get(id) ?? 0, { key: id, isBend: false });
+  for (const id of order) {
+    add(rankOf.get(id) ?? 0, { key: id, isBend: false, isEnd: ends.has(id) });
+  }
   const links: Layers["links"] = [];
   const pathOf = new Map<string, readonly string[]>();
   for (const { id, from, to } of down) {
@@ -35,7 +42,7 @@ export function layersOf(ids: readonly string[], edges: readonly Edge[]): Layers
     const last = rankOf.get(to) ?? 0;
     for (let rank = (rankOf.get(from) ?? 0) + 1; rank < last; rank++) {
       const key = `${id} ${rank}`;
-      add(rank, { key, isBend: true });
+      add(rank, { key, isBend: true, isEnd: false });
       path.push(key);
     }
     path.push(to);

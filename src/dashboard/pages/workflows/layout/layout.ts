@@ -12,7 +12,7 @@ import { type Edge, type Layers, layersOf, type Slot } from "./layers.ts";
 export type Point = { x: number; y: number };
 
 export type Layout = {
-  /** The left upper corner of each step. */
+  /** The left upper corner of each step, and of each open end. */
   places: ReadonlyMap<string, Point>;
   /** The points of each edge, by its id. */
   lines: ReadonlyMap<string, readonly Point[]>;
@@ -21,15 +21,22 @@ export type Layout = {
 };
 
 export const STEP_SIZE = { width: 224, height: 68 } as const;
-const GAP = { x: 32, y: 60 } as const;
+/** Between two rows there is room for the word of a branch and a button. */
+export const GAP = { x: 32, y: 76 } as const;
 const BEND_WIDTH = 24;
+const END_WIDTH = 72;
 const MARGIN = 24;
 /** Distance between the lines of two cycles. */
 const LANE = 28;
 const SWEEPS = 6;
 
-export function layoutOf(ids: readonly string[], edges: readonly Edge[]): Layout {
-  const layers = layersOf(ids, edges);
+/** `ends` are those of the ids that are open ends of branches. */
+export function layoutOf(
+  ids: readonly string[],
+  edges: readonly Edge[],
+  ends: ReadonlySet<string> = new Set(),
+): Layout {
+  const layers = layersOf(ids, edges, ends);
   const neighbours = neighboursOf(layers);
   const rows = sorted(layers.rows, neighbours);
   const centres = placed(rows, neighbours);
@@ -42,7 +49,10 @@ export function layoutOf(ids: readonly string[], edges: readonly Edge[]): Layout
   const rowOf = new Map(rows.flatMap((row, i) => row.map(({ key }) => [key, i] as const)));
   const yOf = (key: string) => yOfRow(rowOf.get(key) ?? 0);
   const places = new Map(
-    ids.map((id) => [id, { x: Math.round(xOf(id) - STEP_SIZE.width / 2), y: yOf(id) }]),
+    ids.map((id) => {
+      const width = ends.has(id) ? END_WIDTH : STEP_SIZE.width;
+      return [id, { x: Math.round(xOf(id) - width / 2), y: yOf(id) }];
+    }),
   );
   const right = Math.max(
     ...rows.flat().map((slot) => xOf(slot.key) + widthOf(slot) / 2),
@@ -73,7 +83,8 @@ function neighboursOf({ links }: Layers): Neighbours {
   return { above, below };
 }
 
-const widthOf = ({ isBend }: Slot): number => (isBend ? BEND_WIDTH : STEP_SIZE.width);
+const widthOf = ({ isBend, isEnd }: Slot): number =>
+  isBend ? BEND_WIDTH : isEnd ? END_WIDTH : STEP_SIZE.width;
 
 /** Sorts the rows downwards and upwards in turn. Equal means keep the order of the graph. */
 function sorted(given: readonly (readonly Slot[])[], { above, below }: Neighbours): Slot[][] {

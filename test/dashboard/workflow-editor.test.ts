@@ -1,0 +1,134 @@
+/** The editor of workflows: the example of docs/workflows.md made by mouse, and by keyboard alone. */
+
+import { describe, expect } from "bun:test";
+import { join } from "node:path";
+import type { Locator, Page } from "playwright-core";
+import { expectSoon } from "../support/eventually.ts";
+import { stringAt, valueAt } from "../support/json.ts";
+import { isRecord } from "../../src/http/validation.ts";
+import { beforePages, pageTest } from "../support/page-test.ts";
+import { newProjectWithPeople, openAs, type PeopledProject } from "./people.ts";
+
+let server: PeopledProject;
+let template: string;
+
+beforePages(async () => {
+  server = await newProjectWithPeople();
+  const body = {
+    name: "Hello",
+    subject: "Hello",
+    body: "<p>Hello</p>",
+    type: "TRANSACTIONAL",
+    from: "hello@acme.example",
+  };
+  template = stringAt(await server.call("POST", "/templates", body), "data.id");
+});
+
+const dialog = (page: Page, name: string | RegExp) => page.getByRole("dialog", { name });
+
+/** The body of the request in docs/workflows.md, with the id of the template. */
+async function documentedBody(): Promise<object> {
+  const text = await Bun.file(join(import.meta.dir, "../../docs/workflows.md")).text();
+  const [, body = ""] = /-d '(\{[^]*?\})'\n```/.exec(text) ?? [];
+  const given: unknown = JSON.parse(body.replaceAll(`'"$TEMPLATE_ID"'`, template));
+  if (!isRecord(given)) throw new Error("the example of the documentation is no object");
+  return given;
+}
+
+/** What the interface stores of a graph; the order of transitions means nothing. */
+async function storedGraph(id: string): Promise<object> {
+  const stored = await server.call("GET", `/workflows/${id}`);
+  const list = (path: string): unknown[] => {
+    const found = valueAt(stored, path);
+    return Array.isArray(found) ? found : [];
+  };
+  return {
+    trigger: valueAt(stored, "data.trigger"),
+    steps: list("data.steps"),
+    transitions: list("data.transitions").toSorted((a, b) =>
+      stringAt(a, "id").localeCompare(stringAt(b, "id")),
+    ),
+  };
+}
+
+/** Adds a step by the dialog that a button of the graph opens, and gives it an id. */
+async function add(page: Page, after: string, kind: string, id: string): Promise<Locator> {
+  await page
+    .getByRole("region", { name: "Graph of the workflow" })
+    .getByRole("button", { name: `Add a step after ${after}`, exact: true })
+    .last()
+    .click();
+  await dialog(page, /^Add a step after/)
+    .getByRole("button", { name: new RegExp(`^${kind} `) })
+    .click();
+  const panel = dialog(page, "Step");
+  await panel.getByText("Advanced").click();
+  const field = panel.getByRole("textbox", { name: "Id" });
+  await field.fill(id);
+  await field.press("Enter");
+  await page.locator(`.step-box[data-step="${id}"]`).waitFor();
+  return panel;
+}
+
+async function choose(page: Page, panel: Locator, name: string, option: string): Promise<void> {
+  await panel.getByRole("combobox", { name }).click();
+  await page.getByRole("option", { name: option }).click();
+}
+
+describe("the editor of workflows", () => {
+  pageTest("makes the example of the documentation by mouse", async () => {
+    const { page, problems, close } = await openAs(server, "/workflows", {
+      person: "editor",
+      isLive: true,
+    });
+    await page.getByRole("link", { name: "Create a workflow" }).click();
+    await page.getByRole("textbox", { name: "Name" }).fill("Welcome");
+    await page.getByRole("combobox", { name: "Event" }).fill("signed-up");
+    await page.getByRole("button", { name: "Create the workflow" }).click();
+
+    let panel = await add(page, "Trigger", "Send email", "hello");
+    // A mail without a template is refused, and the problem leads to its step.
+    await page.getByRole("button", { name: "Save changes" }).click();
+    const problem = page.getByRole("button", { name: /^Send email: the template/ });
+    await expectSoon(() => page.locator(":focus").innerText(), await problem.innerText());
+    await page.locator(".step-box[data-faulty]").waitFor();
+    await problem.click();
+    await choose(page, panel, "Template", "Hello");
+    await expectSoon(() => problem.count(), 0);
+
+    panel = await add(page, "Send email", "Wait for event", "opened");
+    await panel.getByRole("combobox", { name: "Event" }).fill("email.opened");
+    panel = await add(page, "Wait for event", "End", "done");
+    await panel.getByRole("textbox", { name: "Reason" }).fill("opened");
+    panel = await add(page, "Wait for event, at “Not in time”", "Send email", "again");
+    await choose(page, panel, "Template", "Hello");
+    // Both mails are called by their kind; the open end is that of the second.
+    panel = await add(page, "Send email", "Call a URL", "crm");
+    await panel.getByRole("textbox", { name: "URL" }).fill("https://crm.example/leads");
+    panel = await add(page, "Call a URL", "Update contact", "mark");
+    await panel.getByRole("button", { name: "Set a field" }).click();
+    await panel.getByRole("combobox", { name: "Name of the field" }).fill("lead");
+    await choose(page, panel, "Type of lead", "Yes or no");
+    await panel.getByText("Yes", { exact: true }).click();
+
+    // An undone edit comes back.
+    await page.getByRole("button", { name: "Undo the edit" }).click();
+    await page.getByRole("button", { name: "Redo the edit" }).click();
+    await page.getByRole("button", { name: "Save changes" }).click();
+    await page.getByText(/^Saved /).waitFor();
+    const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+    const documented = await server.call("POST", "/workflows", await documentedBody());
+    expect(await storedGraph(id)).toEqual(await storedGraph(stringAt(documented, "data.id")));
+    await server.call("DELETE", `/workflows/${stringAt(documented, "data.id")}`);
+
+    await page.getByRole("button", { name: "Enable" }).click();
+    await dialog(page, "Enable Welcome?")
+      .getByRole("button", { name: "Enable the workflow" })
+      .click();
+    await page.getByRole("button", { name: "Disable" }).waitFor();
+    await server.call("POST", "/v1/track", { event: "signed-up", email: "ada@acme.example" });
+    await page.getByText("1 active").waitFor();
+    expect(problems.filter((text) => !text.includes("status of 422"))).toEqual([]);
+    await close();
+  });
+});
