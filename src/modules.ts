@@ -17,6 +17,7 @@ import { contentWorkModule } from "./modules/content-work/content-work.ts";
 import { domainNoun } from "./modules/domains/operations.ts";
 import { emailModule } from "./modules/emails/emails.ts";
 import { eventNoun } from "./modules/events/events.ts";
+import { formNoun } from "./modules/forms/forms.ts";
 import { imageModule } from "./modules/images/files.ts";
 import { imageNoun } from "./modules/images/images.ts";
 import { inboundRouteModule } from "./modules/inbound-routes/inbound-routes.ts";
@@ -101,6 +102,7 @@ function createModules(app: App): readonly Module[] {
     moduleOf(app, verificationNoun),
     moduleOf(app, subscriptionNoun),
     moduleOf(app, preferenceNoun),
+    moduleOf(app, formNoun),
     moduleOf(app, trackingNoun),
     moduleOf(app, projectRelayNoun),
     moduleOf(app, trackingHostNoun),

@@ -172,6 +172,18 @@ export const METERED: readonly Metered[] = [
     fixedBytes: 50,
     texts: { url: 2 },
   },
+  {
+    table: "forms",
+    project: OWN,
+    fixedBytes: 500,
+    texts: { description: 1, fields: 1, topics: 1, consent: 1 },
+  },
+  {
+    table: "form_submissions",
+    project: OWN,
+    fixedBytes: 300,
+    texts: { email: 2, data: 1, topics: 1, wording: 1 },
+  },
   { table: "segments", project: OWN, fixedBytes: 300, texts: { condition: 1 } },
   { table: "segment_members", ...ofParent("segments", "segment_seq"), fixedBytes: 30 },
   { table: "topic_subscriptions", ...ofParent("topics", "topic_seq"), fixedBytes: 40 },

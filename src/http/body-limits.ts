@@ -54,6 +54,9 @@ export const MAX_FORM_BYTES = 4 * KIB;
 /** The form of the preference page, which has a field for each of at most 100 topics. */
 export const PREFERENCE_FORM_BYTES = 16 * KIB;
 
+/** Largest submission of a sign-up form: 20 values of 1,000 characters, and 50 topics. */
+export const MAX_SUBMISSION_BYTES = 64 * KIB;
+
 const LIMIT = Symbol("body limit");
 
 /** Adds the limit of a route's body to its schema. An optional body may be left out. */

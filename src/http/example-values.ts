@@ -17,6 +17,7 @@ export const EXAMPLE = {
   jobId: "0199f2a4-7c1e-7d35-9a61-2f4b8c0d1e0c",
   layoutId: "0199f2a4-7c1e-7d35-9a61-2f4b8c0d1e12",
   topicId: "0199f2a4-7c1e-7d35-9a61-2f4b8c0d1e14",
+  formId: "0199f2a4-7c1e-7d35-9a61-2f4b8c0d1e20",
   imageId: "0199f2a4-7c1e-7d35-9a61-2f4b8c0d1e13",
   requestId: "0199f2a4-7c1e-7d35-9a61-2f4b8c0d1e0d",
   createdAt: "2026-03-02T09:00:00.000Z",

@@ -7,7 +7,14 @@ import type { Arrivals } from "./body-arrivals.ts";
 import { MAX_FORM_BYTES } from "./body-limits.ts";
 
 type Form =
-  | { isTooLarge: false; isEmpty: boolean; fields: ReadonlyMap<string, string> }
+  | {
+      isTooLarge: false;
+      isEmpty: boolean;
+      /** The last value of each name. */
+      fields: ReadonlyMap<string, string>;
+      /** All values, in their order. */
+      all: URLSearchParams;
+    }
   | { isTooLarge: true };
 
 /**
@@ -25,10 +32,10 @@ export async function readForm(
     const bytes = await readUpTo(request, limitBytes, arrivals);
     if (bytes === null) return { isTooLarge: true };
     const isEmpty = bytes.byteLength === 0;
-    const fields = await fieldsOf(bytes, request.headers.get("content-type") ?? "");
-    return { isTooLarge: false, isEmpty, fields };
+    const all = await fieldsOf(bytes, request.headers.get("content-type") ?? "");
+    return { isTooLarge: false, isEmpty, fields: new Map(all), all };
   } catch {
-    return { isTooLarge: false, isEmpty: false, fields: new Map() };
+    return { isTooLarge: false, isEmpty: false, fields: new Map(), all: new URLSearchParams() };
   }
 }
 
@@ -48,15 +55,15 @@ async function readUpTo(
   return Buffer.concat(chunks, sizeBytes);
 }
 
-async function fieldsOf(bytes: Uint8Array, contentType: string): Promise<Map<string, string>> {
+async function fieldsOf(bytes: Uint8Array, contentType: string): Promise<URLSearchParams> {
   if (!/^multipart\//i.test(contentType)) {
-    return new Map(new URLSearchParams(Buffer.from(bytes).toString("utf8").trim()));
+    return new URLSearchParams(Buffer.from(bytes).toString("utf8").trim());
   }
-  const fields = new Map<string, string>();
+  const fields = new URLSearchParams();
   const headers = { "content-type": contentType };
   const form = await new Response(Buffer.from(bytes), { headers }).formData();
   form.forEach((value, name) => {
-    if (typeof value === "string") fields.set(name, value);
+    if (typeof value === "string") fields.append(name, value);
   });
   return fields;
 }

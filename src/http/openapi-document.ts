@@ -40,6 +40,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   Verification: "Check an address without sending mail",
   Segments: "Groups of contacts, by a condition or by a list",
   Topics: "Kinds of marketing mail that contacts join and leave",
+  Forms: "Sign-up forms, on a page of this server and in the HTML of other sites",
   Campaigns: "One mail to an audience of contacts",
   Workflows: "Steps that an event starts for a contact",
   Webhooks: "Calls that tell other systems about events",

@@ -53,10 +53,15 @@ export type HtmlPage = {
   body: string;
   status?: number;
   headers?: Readonly<Record<string, string>>;
+  /**
+   * Whether its form may lead to another site: browsers apply the policy of a form also to the
+   * addresses to which its answer redirects.
+   */
+  mayLeave?: boolean;
 };
 
 export function documentResponse(page: HtmlPage): Response {
-  const { language, brand, body, status = 200, headers = {} } = page;
+  const { language, brand, body, status = 200, headers = {}, mayLeave = false } = page;
   const title = Bun.escapeHTML(
     brand === null || brand.name === page.title ? page.title : `${page.title} – ${brand.name}`,
   );
@@ -80,7 +85,7 @@ ${brand === null ? "" : brandHtml(brand, page.title)}${body}</main>
   const isWithImage = brand !== null && brand.logo !== null;
   return new Response(html, {
     status,
-    headers: { ...pageHeaders(colors, isWithImage), ...headers },
+    headers: { ...pageHeaders({ colors, isWithImage, mayLeave }), ...headers },
   });
 }
 
@@ -203,12 +208,20 @@ const digestOf = (style: string): string =>
 const STYLE_DIGEST = digestOf(STYLE);
 
 /** `colors` are the styles of the project. */
-const pageHeaders = (colors: string, isWithImage: boolean): Readonly<Record<string, string>> => ({
+const pageHeaders = ({
+  colors,
+  isWithImage,
+  mayLeave,
+}: {
+  colors: string;
+  isWithImage: boolean;
+  mayLeave: boolean;
+}): Readonly<Record<string, string>> => ({
   "Content-Type": "text/html; charset=utf-8",
   "Content-Security-Policy":
     `default-src 'none'; style-src ${STYLE_DIGEST}${colors === "" ? "" : ` ${digestOf(colors)}`}; ` +
     `img-src ${isWithImage ? "'self' " : ""}data:; ` +
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    `form-action 'self'${mayLeave ? " https: http:" : ""}; base-uri 'none'; frame-ancestors 'none'`,
   "Referrer-Policy": "no-referrer",
   "X-Robots-Tag": "noindex, nofollow",
   "Cache-Control": "no-store",

@@ -7,7 +7,7 @@
 import type { FieldError } from "./errors.ts";
 
 /** An object that uses another one. */
-export type Use = { kind: "workflow" | "campaign"; id: string; name: string };
+export type Use = { kind: "workflow" | "campaign" | "form"; id: string; name: string };
 
 /** A user that was checked, and its errors: none if it is valid. */
 export type CheckedUse = Use & { errors: readonly FieldError[] };

@@ -5,6 +5,7 @@ const RESERVED = [
   /^email\./,
   /^contact\.(subscribed|unsubscribed|topic_subscribed|topic_unsubscribed|paused|resumed)$/,
   /^consent\.(given|confirmed|withdrawn)$/,
+  /^form\.(submitted|confirmed)$/,
   /^segment\..*\.(entry|exit)$/,
   /^webhook\.(disabled|test)$/,
 ] as const;

@@ -120,7 +120,7 @@ const LayoutUsage = named(
       users: Type.Array(
         described(
           Type.Object({
-            kind: OneOf(["template", "campaign", "workflow"]),
+            kind: OneOf(["template", "campaign", "workflow", "form"]),
             id: Type.String(),
             name: Type.String(),
           }),

@@ -21,7 +21,7 @@ import { hasLostVerification, isSenderVerified, senderNotVerified } from "./doma
 import { ensureQueue, ensureStorage } from "./quotas.ts";
 import { suppressionReason } from "./suppressions.ts";
 
-type ProjectMail = {
+export type ProjectMail = {
   /** A normalized address. */
   to: string;
   /** The subject as text; line breaks in it become blanks. */
@@ -46,16 +46,18 @@ const TRANSACTIONAL_PRIORITY = 0;
 const LONGEST_SUBJECT = 998;
 
 /**
- * The default sender of the project. Throws 409 NO_SENDER without one, and 403 if its domain is not
- * verified; a domain that was verified once may get its DNS records back, so that the mail waits.
+ * The sender of a mail: the given one, such as that of its template, or else the default sender of the
+ * project. Throws 409 NO_SENDER without one, and 403 if its domain is not verified; a domain that was
+ * verified once may get its DNS records back, so that the mail waits.
  */
-function projectSender(app: App, project: Project): Sender {
-  if (project.sender === null) throw noSender(project.name);
-  ensureSender(app, project, project.sender);
-  return project.sender;
+export function projectSender(app: App, project: Project, given: Sender | null = null): Sender {
+  const sender = given ?? project.sender;
+  if (sender === null) throw noSender(project.name);
+  ensureVerified(app, project, sender);
+  return sender;
 }
 
-function ensureSender(app: App, { seq }: Project, { address }: Sender): void {
+function ensureVerified(app: App, { seq }: Project, { address }: Sender): void {
   const domain = domainOf(address);
   // Captured mail does not leave, so its sender need not be verified.
   if (transportOf(app).name === "capture" || isSenderVerified(app, seq, domain)) return;
@@ -67,11 +69,11 @@ function ensureSender(app: App, { seq }: Project, { address }: Sender): void {
  * nothing is stored. Throws as `projectSender`, and 409 or 429 at the quotas.
  */
 export function sendProjectMail(app: App, project: Project, mail: ProjectMail): string | null {
-  const sender = mail.sender ?? projectSender(app, project);
-  if (mail.sender !== undefined) ensureSender(app, project, sender);
-  if (suppressionReason(app, project.seq, mail.to) !== null) return null;
+  const sender = projectSender(app, project, mail.sender);
+  // Before the address is looked at, so that a full queue does not tell which addresses are suppressed.
   ensureStorage(app, project.seq, true);
   ensureQueue(app, project.seq, 1, true);
+  if (suppressionReason(app, project.seq, mail.to) !== null) return null;
   const now = app.clock.now();
   const id = mail.id ?? newId(now);
   const messageSeq = emailStore(app).saveMessage(messageOf(project, sender, mail), now);

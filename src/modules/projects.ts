@@ -371,6 +371,17 @@ export function projectOfSession(app: App, id: string) {
   return row === null ? null : { project: admitted(row), isEnabled: row.isEnabled === 1 };
 }
 
+const findBySeq = statement<ProjectColumns & { isEnabled: number }, [number]>(`
+  SELECT seq, id, name, language, from_address AS fromAddress, from_name AS fromName,
+         is_enabled AS isEnabled
+  FROM projects WHERE seq = +?`);
+
+/** The project of an object that a person may use without a key, such as a form. */
+export function projectOfObject(app: App, seq: number) {
+  const row = findBySeq(app).get(seq);
+  return row === null ? null : { project: admitted(row), isEnabled: row.isEnabled === 1 };
+}
+
 /** The first project, as if a secret key of it was sent; null if there is no project. */
 export function firstProjectAsKey(app: App): KnownKey | null {
   const [row] = listProjects(app, 1);
@@ -387,10 +398,6 @@ export function firstProjectAsKey(app: App): KnownKey | null {
     isUsable: true,
   };
 }
-
-const findBySeq = statement<ProjectColumns, [number]>(`
-  SELECT seq, id, name, language, from_address AS fromAddress, from_name AS fromName
-  FROM projects WHERE seq = +?`);
 
 /** The project of a row that refers to it. */
 export function projectBySeq(app: App, seq: number): Project {

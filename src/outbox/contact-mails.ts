@@ -31,11 +31,27 @@ const FORGET = [
    WHERE contact_seq = ?`,
 ];
 
+/** A mail to an address that no contact had, such as a confirmation. */
+const WITHOUT_CONTACT = "SELECT seq FROM emails WHERE id = ?1 AND contact_seq IS NULL";
+
+/** Removes what identifies the recipient of such a mail. */
+const FORGET_ONE = [
+  `UPDATE attempts SET conversations = NULL, reason = NULL WHERE email_seq IN (${WITHOUT_CONTACT})`,
+  `DELETE FROM captured_messages WHERE email_seq IN (${WITHOUT_CONTACT})`,
+  `UPDATE emails SET to_address = NULL, to_name = NULL, variables = NULL, tags = NULL, subject = '',
+     last_error = NULL
+   WHERE seq IN (${WITHOUT_CONTACT})`,
+];
+
 export const contactMails = perApp(createContactMails);
 
 function createContactMails(app: App) {
   const { sqlite } = app.db;
   const statements = FORGET.map((sql) => sqlite.prepare<unknown, [number]>(sql));
+  const forgetOne = FORGET_ONE.map((sql) => sqlite.prepare<unknown, [string]>(sql));
+  const adopt = sqlite.prepare<unknown, [number, string]>(
+    "UPDATE emails SET contact_seq = ? WHERE id = ? AND contact_seq IS NULL",
+  );
   const readdress = sqlite.prepare<unknown, [string, number]>(`
     UPDATE emails SET to_address = ?, line = ''
     WHERE contact_seq = +? AND status = 'QUEUED' AND source <> 'TEST'
@@ -46,6 +62,16 @@ function createContactMails(app: App) {
     forget(contactSeq: number): void {
       cancellation(app).ofContact(contactSeq, "The contact was deleted.");
       for (const statement of statements) statement.run(contactSeq);
+    },
+
+    /** Part of a change: forgets the recipient of a mail that belongs to no contact, and so cancels it. */
+    forgetOne(emailId: string): void {
+      for (const statement of forgetOne) statement.run(emailId);
+    },
+
+    /** Part of a change: a mail that was sent before its contact existed becomes one of the contact. */
+    adopt(emailId: string, contactSeq: number): void {
+      adopt.run(contactSeq, emailId);
     },
 
     /**

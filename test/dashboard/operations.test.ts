@@ -19,6 +19,7 @@ const MONITOR = "Load balancers and monitors ask for it; the page System shows w
 const WORKFLOW_EDITOR = "The editor saves the whole graph.";
 const TOPIC = "A page of topics follows; programs make them until then.";
 const ENTRIES = "A section of the page of a workflow follows; programs start them until then.";
+const FORM = "A page of forms follows; programs make them until then.";
 const MESSAGE = "The page shows it from the message, which has it as well.";
 
 /** The operations that the dashboard does not call, with the reason. */
@@ -46,6 +47,18 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   changePreferences: RECIPIENT,
   showPreferenceRequest: RECIPIENT,
   confirmPreferenceRequest: RECIPIENT,
+  showForm: RECIPIENT,
+  submitForm: RECIPIENT,
+  showConfirmation: RECIPIENT,
+  confirmSubscription: RECIPIENT,
+  listForms: FORM,
+  createForm: FORM,
+  getForm: FORM,
+  updateForm: FORM,
+  deleteForm: FORM,
+  getFormReport: FORM,
+  getFormCode: FORM,
+  previewForm: FORM,
   listArchive: READER,
   showArchived: READER,
   sendBatch: "Programs send batches.",

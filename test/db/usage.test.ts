@@ -45,6 +45,7 @@ const NOT_METERED = [
   "direct_sites",
   "disk_samples", // Removed after eight days.
   "dkim_keys", // In the fixed bytes of a domain.
+  "form_days", // One row per form and day.
   "image_contents", // In the number of bytes of an image.
   "inbox_messages", // Captured messages have a limit of their own (--capture-max-bytes).
   "inbox_parts",

@@ -93,6 +93,10 @@ const OPEN_ROUTES = `
   GET    /inboxes/:id/sessions                                    READ
   GET    /inboxes/:id/sessions/:sessionId                         READ
   GET    /inboxes/:id/wait                                        READ
+  GET    /forms                                                   READ
+  GET    /forms/:id                                               READ
+  GET    /forms/:id/code                                          READ
+  GET    /forms/:id/report                                        READ
   GET    /layouts                                                 READ
   GET    /layouts/:id                                             READ
   GET    /layouts/:id/usage                                       READ

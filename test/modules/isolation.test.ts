@@ -20,6 +20,7 @@ beforeAll(async () => {
   ids["templates"] = await t.create("/templates", TEMPLATE, "data.id");
   const layout = { name: "Letter", body: "<body>{{ content }}</body>" };
   ids["layouts"] = await t.create("/layouts", layout, "data.id");
+  ids["forms"] = await t.create("/forms", { name: "News", title: "News" }, "data.id");
   ids["topics"] = await t.create("/topics", { name: "News" }, "data.id");
   const image = await t.call("POST", "/images", undefined, {
     raw: await drawImage(3, 3, "png"),
@@ -67,6 +68,7 @@ const BODIES: Record<string, unknown> = {
   "POST /contacts/import/{id}/run": {},
   "PATCH /templates/{id}": { name: "mine" },
   "PATCH /layouts/{id}": { name: "mine" },
+  "PATCH /forms/{id}": { name: "mine" },
   "PATCH /topics/{id}": { name: "mine" },
   "PATCH /emails/{id}": { scheduledAt: "2026-03-09T10:00:00Z" },
   "POST /templates/{id}/test": { to: "me@example.com" },

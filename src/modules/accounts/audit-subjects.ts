@@ -85,6 +85,13 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
      WHERE m.project_seq = +?1 AND u.id = +?2`,
     `SELECT email AS label, role FROM user_tokens WHERE ${IN_PROJECT}`,
   ),
+  form: subject(`
+    SELECT name AS label, name, title, description, fields, topics, consent,
+           button_label AS buttonLabel, confirmation, success_message AS successMessage,
+           success_url AS successUrl, confirmed_url AS confirmedUrl, origins, language,
+           (SELECT t.name FROM templates t WHERE t.id = template_id) AS template,
+           ${flag("is_enabled")} AS isEnabled
+    FROM forms WHERE ${IN_PROJECT}`),
   image: subject(`SELECT name AS label, name FROM images WHERE ${IN_PROJECT}`),
   layout: subject(`SELECT name AS label, name, body FROM layouts WHERE ${IN_PROJECT}`),
   template: subject(`

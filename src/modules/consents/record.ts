@@ -35,6 +35,8 @@ export type ConsentInput = {
    * stored once: leave placeholders such as `{email}` in it.
    */
   wording: string | null;
+  /** When the person decided, if that was before this change, as in a form that was confirmed later. */
+  at?: number;
 };
 
 /** Changes by the owner of the project. */
@@ -120,7 +122,7 @@ export function recordConsent(app: App, input: ConsentInput): void {
     sourceId,
     clientAddress,
     shown?.seq ?? null,
-    at,
+    input.at ?? at,
   );
   const bytes = bytesOfRow("consents", { source_id: sourceId, client_address: clientAddress });
   app.usage.addBytes(projectSeq, bytes);

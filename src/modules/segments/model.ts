@@ -142,7 +142,7 @@ const SegmentUser = named(
   "SegmentUser",
   described(
     Type.Object({
-      kind: OneOf(["segment", "campaign", "workflow"]),
+      kind: OneOf(["segment", "campaign", "workflow", "form"]),
       id: Type.String(),
       name: Type.String(),
     }),

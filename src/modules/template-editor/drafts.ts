@@ -69,7 +69,7 @@ export const draftNoun: Noun = {
       query: PreviewQuery,
       answer: PreviewDocument,
       run(app, { project, actor, params, query }) {
-        const shown = findDocument(app, params.token, ownerOf(project, actor()));
+        const shown = findDocument(app, params.token, documentOwner(project, actor()));
         return previewResponse(app, project, shown, query);
       },
     }),
@@ -108,7 +108,7 @@ async function previewDraft(
   const draft = draftOf(app, project, work);
   const shown = await showDraft(app, project.seq, { draft, envelope: null });
   const { errors, subject, preheader, html, text } = shown;
-  const owner = ownerOf(project, actor);
+  const owner = documentOwner(project, actor);
   return {
     subject,
     preheader,
@@ -181,7 +181,8 @@ function draftOf(
 }
 
 /** The user or the key that made a document, in its project. */
-const ownerOf = ({ seq }: Project, { kind, id }: RequestActor): string => `${seq} ${kind} ${id}`;
+export const documentOwner = ({ seq }: Project, { kind, id }: RequestActor): string =>
+  `${seq} ${kind} ${id}`;
 
 type Shown = { html: string; text: string };
 type Document = Shown & { owner: string; bytes: number; madeAt: number };
@@ -194,8 +195,8 @@ const MAX_BYTES = 64 * 1024 * 1024;
 /** The oldest first. */
 const documents = perApp(() => new Map<string, Document>());
 
-/** Returns its path. */
-function keepDocument(app: App, owner: string, shown: Shown): string {
+/** Keeps a document for a frame. Returns its path. */
+export function keepDocument(app: App, owner: string, shown: Shown): string {
   const kept = documents(app);
   const madeAt = app.clock.elapsed();
   const bytes = 2 * (shown.html.length + shown.text.length);

@@ -202,7 +202,7 @@ const TemplateUser = named(
   "TemplateUser",
   described(
     Type.Object({
-      kind: OneOf(["workflow", "campaign"]),
+      kind: OneOf(["workflow", "campaign", "form"]),
       id: Type.String(),
       name: Type.String(),
     }),

@@ -135,7 +135,7 @@ export const TopicUsage = named(
       users: Type.Array(
         described(
           Type.Object({
-            kind: OneOf(["template", "campaign", "workflow", "segment"]),
+            kind: OneOf(["template", "campaign", "workflow", "segment", "form"]),
             id: Type.String(),
             name: Type.String(),
           }),

@@ -248,6 +248,8 @@ const NAMELESS: Readonly<Record<string, string>> = {
   subscribe: "A recipient changes it, who is no user.",
   manage: "A recipient changes it, who is no user.",
   "preference-request": "A recipient confirms it, who is no user.",
+  f: "A person sends a form, who is no user.",
+  confirm: "A recipient changes it, who is no user.",
 };
 
 test("an audited change names its object, unless its type is listed", async () => {

@@ -1,0 +1,277 @@
+/**
+ * Submissions. With DOUBLE, or for an address that is a contact already, a submission waits for its
+ * confirmation: nothing is changed before, so that nobody subscribes another person or changes their
+ * data. The link works for seven days; then the submission is removed together with the address in its
+ * mail.
+ *
+ * A person sees the same answer whether an address is known, unsubscribed or suppressed, and whether a
+ * mail was sent: the conditions below are checked inside one change, after everything that may be
+ * refused for all addresses.
+ */
+
+import { and, eq, gt, isNull, sql } from "drizzle-orm";
+import type { App } from "../../core/app.ts";
+import { formSubmissions } from "../../db/schema/forms.ts";
+import { statement } from "../../db/statement.ts";
+import { eventLog } from "../../events/log.ts";
+import type { Project } from "../../http/admission.ts";
+import { randomBase62, sha256 } from "../../lib/crypto.ts";
+import { AppError } from "../../lib/errors.ts";
+import { newId } from "../../lib/id.ts";
+import type { DueShift } from "../../lib/steady-clock.ts";
+import { contactMails } from "../../outbox/contact-mails.ts";
+import type { FormTexts } from "../../render/form-texts.ts";
+import { recordConsent } from "../consents/record.ts";
+import { type ContactRow, contactService } from "../contacts/service.ts";
+import { sendProjectMail } from "../project-mails.ts";
+import { ensureStorage } from "../quotas.ts";
+import { suppressionReason } from "../suppressions.ts";
+import { setTopicChoices, topicsOf } from "../topics/choices.ts";
+import { confirmationMail } from "./confirmation-mail.ts";
+import { countForm } from "./counts.ts";
+import type { FormRow } from "./form-store.ts";
+import type { FormValues } from "./values.ts";
+
+const HOUR_MS = 60 * 60_000;
+const LIFETIME_MS = 7 * 24 * HOUR_MS;
+/** 43 characters of base 62 have 256 bits of entropy. */
+const TOKEN_CHARACTERS = 43;
+/** Rows that one change removes. */
+const PURGE_CHUNK = 100;
+/** A stranger must not fill the data of a contact (as modules/track.ts). */
+const MAX_CONTACT_DATA_KIB = 32;
+
+/** What a person saw and sent. */
+type Sent = {
+  project: Project;
+  form: FormRow;
+  values: FormValues;
+  texts: FormTexts;
+  language: string;
+  /** The text by which the person agreed. */
+  wording: string;
+  clientAddress: string | null;
+};
+
+/** Stores a submission, or subscribes at once. Throws if the project has no sender or no space. */
+export async function submitForm(app: App, sent: Sent): Promise<void> {
+  const token = randomBase62(TOKEN_CHARACTERS);
+  const id = newId(app.clock.now());
+  const confirmUrl = `${app.url}/confirm/${token}`;
+  // For every address, also one that will get no mail, so that the time of the answer tells nothing.
+  const mail = await confirmationMail(app, { ...sent, confirmUrl, id });
+  await app.writer.write(() => {
+    const { project, form, values } = sent;
+    ensureStorage(app, project.seq, true);
+    const contact = contactService(app).findByEmail(project.seq, values.email);
+    if (form.confirmation === "SINGLE" && contact === null) {
+      if (suppressionReason(app, project.seq, values.email) === null) subscribeAtOnce(app, sent);
+      return;
+    }
+    if (hasRecent(app, project.seq, values.email)) return;
+    if (sendProjectMail(app, project, mail) === null) return;
+    storeSubmission(app, sent, { token, emailId: id });
+    countForm(app, form.seq, { submitted: 1 });
+    // It belongs to no contact: whoever knows an address could otherwise start workflows for its owner.
+    recordFormEvent(app, "form.submitted", { form, contactSeq: null, values: null });
+  });
+}
+
+const findRecent = statement<{ seq: number }, [number, string, number]>(`
+  SELECT seq FROM form_submissions INDEXED BY form_submissions_email
+  WHERE project_seq = +? AND email = +? AND created_at > +? LIMIT 1`);
+
+/** Whether a confirmation mail went to the address in the last hour. */
+function hasRecent(app: App, projectSeq: number, email: string): boolean {
+  return findRecent(app).get(projectSeq, email, app.clock.now() - HOUR_MS) !== null;
+}
+
+function storeSubmission(
+  app: App,
+  { project, form, values, wording, clientAddress }: Sent,
+  { token, emailId }: { token: string; emailId: string },
+): void {
+  const now = app.clock.now();
+  app.db
+    .insert(formSubmissions)
+    .values({
+      projectSeq: project.seq,
+      formSeq: form.seq,
+      tokenDigest: sha256(token),
+      email: values.email,
+      data: values.data,
+      topics: values.topicIds,
+      wording,
+      clientAddress,
+      emailId,
+      createdAt: now,
+      expiresAt: now + LIFETIME_MS,
+    })
+    .run();
+}
+
+function subscribeAtOnce(app: App, { form, values, wording, clientAddress }: Sent): void {
+  const contact = subscribe(app, form, values);
+  const consent = { contact, topicSeq: null, source: { type: "FORM", id: form.id } as const };
+  recordConsent(app, { ...consent, kind: "GIVEN", clientAddress, wording });
+  countForm(app, form.seq, { submitted: 1, confirmed: 1 });
+  recordFormEvent(app, "form.submitted", { form, contactSeq: contact.seq, values });
+}
+
+/** Creates or changes the contact. What is in its data and topics and not in the form stays. */
+function subscribe(app: App, form: FormRow, { email, data, topicIds }: FormValues): ContactRow {
+  const { contact, isNew } = upsert(app, form, email, data);
+  const known = new Set(topicsOf(app, form.projectSeq).map(({ id }) => id));
+  const choices = form.topics
+    .filter(({ topicId }) => known.has(topicId))
+    .map(({ topicId }) => ({ topicId, isSubscribed: topicIds.includes(topicId) }))
+    // A box that is not ticked is a choice only of who is new: others may have ticked it elsewhere.
+    .filter(({ isSubscribed }) => isSubscribed || isNew);
+  setTopicChoices(app, contact, choices, { consent: null });
+  return contact;
+}
+
+function upsert(app: App, form: FormRow, email: string, data: FormValues["data"]) {
+  const fields = {
+    projectSeq: form.projectSeq,
+    email,
+    subscribed: true,
+    defaultSubscribed: true,
+    consent: null,
+  };
+  const limit = { maxDataKib: MAX_CONTACT_DATA_KIB };
+  try {
+    return contactService(app).upsert({ ...fields, data, ...limit });
+  } catch (error) {
+    // The person agreed, so a contact whose data is full is subscribed without the new values.
+    if (!(error instanceof AppError) || error.status !== 422) throw error;
+    app.log.warn("the values of a form do not fit into the data of the contact", { form: form.id });
+    return contactService(app).upsert({ ...fields, data: undefined });
+  }
+}
+
+function recordFormEvent(
+  app: App,
+  name: "form.submitted" | "form.confirmed",
+  {
+    form,
+    contactSeq,
+    values,
+  }: { form: FormRow; contactSeq: number | null; values: FormValues | null },
+): void {
+  const { id, projectSeq, name: formName } = form;
+  const sent = values === null ? {} : { fields: values.data, topicIds: values.topicIds };
+  const data = { formId: id, formName, ...sent };
+  eventLog(app).record({ projectSeq, name, contactSeq, data, at: app.clock.now() });
+}
+
+type SubmissionRow = typeof formSubmissions.$inferSelect;
+
+/** The state of the link with this token. A confirmed submission has no address any more. */
+export type LinkState =
+  | { kind: "unknown" }
+  | { kind: "expired" | "confirmed"; row: SubmissionRow }
+  | { kind: "waiting"; row: SubmissionRow; email: string };
+
+export function findSubmission(app: App, token: string): LinkState {
+  const match = eq(formSubmissions.tokenDigest, sha256(token));
+  const row = app.db.select().from(formSubmissions).where(match).limit(1).get();
+  if (row === undefined) return { kind: "unknown" };
+  if (row.confirmedAt !== null || row.email === null) return { kind: "confirmed", row };
+  if (row.expiresAt <= app.clock.now()) return { kind: "expired", row };
+  return { kind: "waiting", row, email: row.email };
+}
+
+/**
+ * Part of a change: subscribes the person behind a link, once. Returns the state before it.
+ * `wording` is the text above the button.
+ */
+export function confirmSubmission(
+  app: App,
+  token: string,
+  by: { form: (seq: number) => FormRow | null; wording: string; clientAddress: string | null },
+): LinkState {
+  const state = findSubmission(app, token);
+  if (state.kind !== "waiting") return state;
+  const { row, email } = state;
+  const form = by.form(row.formSeq);
+  if (form === null) return { kind: "unknown" };
+  ensureStorage(app, row.projectSeq, true);
+  const confirmedAt = app.clock.now();
+  app.db
+    .update(formSubmissions)
+    .set({ ...FORGOTTEN, confirmedAt })
+    .where(
+      and(
+        eq(formSubmissions.seq, row.seq),
+        isNull(formSubmissions.confirmedAt),
+        gt(formSubmissions.expiresAt, confirmedAt),
+      ),
+    )
+    .run();
+  const values = { email, data: readData(row), topicIds: row.topics ?? [] };
+  const contact = subscribe(app, form, values);
+  if (row.emailId !== null) contactMails(app).adopt(row.emailId, contact.seq);
+  const consent = { contact, topicSeq: null, source: { type: "FORM", id: form.id } as const };
+  const { wording, clientAddress, createdAt } = row;
+  recordConsent(app, { ...consent, kind: "GIVEN", wording, clientAddress, at: createdAt });
+  const { wording: shown, clientAddress: client } = by;
+  recordConsent(app, { ...consent, kind: "CONFIRMED", wording: shown, clientAddress: client });
+  countForm(app, form.seq, { confirmed: 1 });
+  recordFormEvent(app, "form.confirmed", { form, contactSeq: contact.seq, values });
+  return state;
+}
+
+const FORGOTTEN = {
+  email: null,
+  data: null,
+  topics: null,
+  wording: null,
+  clientAddress: null,
+  emailId: null,
+};
+
+/** The values were checked when they were stored, so they are texts, numbers, true and false. */
+function readData({ data }: SubmissionRow): FormValues["data"] {
+  return Object.fromEntries(
+    Object.entries(data ?? {}).flatMap(([name, value]) =>
+      typeof value === "string" || typeof value === "number" || typeof value === "boolean"
+        ? [[name, value]]
+        : [],
+    ),
+  );
+}
+
+const findExpired = statement<{ seq: number; emailId: string | null }, [number]>(`
+  SELECT seq, email_id AS emailId FROM form_submissions INDEXED BY form_submissions_expiry
+  WHERE expires_at <= +? LIMIT ${PURGE_CHUNK}`);
+
+/** Removes submissions that have expired, and the addresses in the mails that nobody confirmed. */
+export async function purgeSubmissions(app: App): Promise<void> {
+  await app.writer.write(() => {
+    for (const { seq, emailId } of findExpired(app).all(app.clock.now())) {
+      if (emailId !== null) contactMails(app).forgetOne(emailId);
+      app.db.delete(formSubmissions).where(eq(formSubmissions.seq, seq)).run();
+    }
+  });
+}
+
+/** Part of a change: the submissions of a person, and their mails, leave with the contact. */
+export function forgetSubmissions(app: App, { seq, projectSeq, email }: ContactRow): void {
+  const match = and(eq(formSubmissions.projectSeq, projectSeq), eq(formSubmissions.email, email));
+  for (const { emailId } of app.db.select().from(formSubmissions).where(match).all()) {
+    if (emailId !== null) contactMails(app).adopt(emailId, seq);
+  }
+  app.db.delete(formSubmissions).where(match).run();
+}
+
+/** Part of a change, after the clock was set: lifetimes and the hour of an address go on. */
+export function shiftSubmissions(app: App, { byMs }: DueShift): void {
+  app.db
+    .update(formSubmissions)
+    .set({
+      createdAt: sql`${formSubmissions.createdAt} + ${byMs}`,
+      expiresAt: sql`${formSubmissions.expiresAt} + ${byMs}`,
+    })
+    .run();
+}
