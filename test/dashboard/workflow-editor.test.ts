@@ -6,6 +6,7 @@ import type { Locator, Page } from "playwright-core";
 import { expectSoon } from "../support/eventually.ts";
 import { stringAt, valueAt } from "../support/json.ts";
 import { isRecord } from "../../src/http/validation.ts";
+import { keyboardOf } from "../support/keyboard.ts";
 import { beforePages, pageTest } from "../support/page-test.ts";
 import { newProjectWithPeople, openAs, type PeopledProject } from "./people.ts";
 
@@ -49,6 +50,15 @@ async function storedGraph(id: string): Promise<object> {
       stringAt(a, "id").localeCompare(stringAt(b, "id")),
     ),
   };
+}
+
+/** The workflow of the page has the same graph as the example of the documentation. */
+async function expectExample(page: Page): Promise<void> {
+  const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+  const documented = await server.call("POST", "/workflows", await documentedBody());
+  const example = stringAt(documented, "data.id");
+  expect(await storedGraph(id)).toEqual(await storedGraph(example));
+  await server.call("DELETE", `/workflows/${example}`);
 }
 
 /** Adds a step by the dialog that a button of the graph opens, and gives it an id. */
@@ -116,10 +126,7 @@ describe("the editor of workflows", () => {
     await page.getByRole("button", { name: "Redo the edit" }).click();
     await page.getByRole("button", { name: "Save changes" }).click();
     await page.getByText(/^Saved /).waitFor();
-    const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
-    const documented = await server.call("POST", "/workflows", await documentedBody());
-    expect(await storedGraph(id)).toEqual(await storedGraph(stringAt(documented, "data.id")));
-    await server.call("DELETE", `/workflows/${stringAt(documented, "data.id")}`);
+    await expectExample(page);
 
     await page.getByRole("button", { name: "Enable" }).click();
     await dialog(page, "Enable Welcome?")
@@ -129,6 +136,85 @@ describe("the editor of workflows", () => {
     await server.call("POST", "/v1/track", { event: "signed-up", email: "ada@acme.example" });
     await page.getByText("1 active").waitFor();
     expect(problems.filter((text) => !text.includes("status of 422"))).toEqual([]);
+    await close();
+  });
+
+  pageTest("makes the same by keyboard alone, in the list of steps", async () => {
+    const { page, problems, close } = await openAs(server, "/workflows/new", { person: "editor" });
+    const keys = await keyboardOf(page);
+    /** Adds a step from the list, and leaves the focus in its panel. */
+    async function addByKeys(after: string, kind: string): Promise<void> {
+      await keys.tabTo(`button Add a step after ${after}`);
+      await keys.press("Enter");
+      await dialog(page, /^Add a step after/).waitFor();
+      await keys.tabTo(`button ${kind}`);
+      await keys.press("Enter");
+      await dialog(page, "Step")
+        .getByText("What follows")
+        .or(dialog(page, "Step").getByText("Reason"))
+        .first()
+        .waitFor();
+    }
+    async function chooseByKeys(name: string, option: string): Promise<void> {
+      await keys.tabTo(`combobox ${name}`);
+      await keys.type(option);
+      await page.getByRole("option", { name: option }).waitFor();
+      await keys.press("ArrowDown", "Enter");
+    }
+    async function nameAndLeave(id: string): Promise<void> {
+      await keys.tabTo("DisclosureTriangle Advanced");
+      await keys.press("Enter");
+      await keys.tabTo("textbox Id");
+      await keys.press("Control+a");
+      await keys.type(id);
+      await keys.press("Enter", "Escape");
+      await dialog(page, "Step").waitFor({ state: "detached" });
+    }
+
+    await page.getByRole("textbox", { name: "Name" }).waitFor();
+    await keys.type("Welcome by keyboard");
+    await keys.tabTo("combobox Event");
+    await keys.type("signed-up");
+    await keys.tabTo("button Create the workflow");
+    await keys.press("Enter");
+    await page.getByRole("region", { name: "Graph of the workflow" }).waitFor();
+    await keys.tabTo("link Steps as a list");
+    await keys.press("Enter");
+
+    await addByKeys("Trigger", "Send email");
+    await chooseByKeys("Template", "Hello");
+    await nameAndLeave("hello");
+    await addByKeys("Send email", "Wait for event");
+    await keys.tabTo("combobox Event");
+    await keys.type("email.opened");
+    await nameAndLeave("opened");
+    await addByKeys("Wait for event", "End");
+    await keys.tabTo("textbox Reason");
+    await keys.type("opened");
+    await nameAndLeave("done");
+    await addByKeys("Wait for event, at “Not in time”", "Send email");
+    await chooseByKeys("Template", "Hello");
+    await nameAndLeave("again");
+    // The end after the second mail comes after that of the first.
+    await keys.tabTo("button 5. Send email");
+    await addByKeys("Send email", "Call a URL");
+    await keys.tabTo("textbox URL");
+    await keys.type("https://crm.example/leads");
+    await nameAndLeave("crm");
+    await addByKeys("Call a URL", "Update contact");
+    await keys.tabTo("button Set a field");
+    await keys.press("Enter");
+    await keys.tabTo("combobox Name of the field");
+    await keys.type("lead");
+    await keys.tabTo("combobox Type of lead");
+    await keys.press("ArrowDown", "ArrowDown", "ArrowDown", "Enter");
+    await keys.tabTo("radio No");
+    await keys.press("ArrowLeft");
+    await nameAndLeave("mark");
+    await keys.press("Control+s");
+    await page.getByText(/^Saved /).waitFor();
+    await expectExample(page);
+    expect(problems).toEqual([]);
     await close();
   });
 });

@@ -1,6 +1,5 @@
 /** The faults of a refused workflow, each with the step that it belongs to. */
 
-import type { FieldError } from "../../../api.ts";
 import type { DraftStep, WorkflowDraft } from "./draft.ts";
 
 export type Fault = {
@@ -12,7 +11,10 @@ export type Fault = {
 };
 
 /** `value` is the workflow that was sent. The fault of a transition is that of the step it leaves. */
-export const faultsOf = (errors: readonly FieldError[], value: WorkflowDraft): Fault[] =>
+export const faultsOf = (
+  errors: readonly { field: string; message: string }[],
+  value: WorkflowDraft,
+): Fault[] =>
   errors.map(({ field, message }) => {
     const [list = "", index = "", ...rest] = field.split(".");
     const own = rest.join(".");

@@ -68,7 +68,12 @@ export function StepPanel(props: Props) {
     step === undefined ? (
       <p className="muted">This step is not in the graph any more.</p>
     ) : (
-      <StepFields key={`${step.id} ${editor.replaced}`} {...props} step={step} />
+      // A step keeps its place in the list when it gets another id, and its field the focus.
+      <StepFields
+        key={`${editor.value.steps.indexOf(step)} ${editor.replaced}`}
+        {...props}
+        step={step}
+      />
     );
   if (!isBeside || !isWide) {
     return (

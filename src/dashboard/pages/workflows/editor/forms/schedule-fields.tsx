@@ -1,10 +1,10 @@
 /** A schedule in words or as a cron expression, with the next three times. */
 
 import { Checkbox, Group, NumberInput, Select, TextInput } from "@mantine/core";
-import { Cron } from "croner";
 import { useState } from "react";
 import { serverNow } from "../../../../server-clock.ts";
 import { zonedText } from "../../../campaigns/editor/zone-time.ts";
+import { nextTimes } from "../next-times.ts";
 import { clockText, cronOf, DAY_NAMES, FIRST_PLAN, minuteOf, type Plan, planOf } from "../cron.ts";
 
 const CHOICES = [
@@ -115,8 +115,6 @@ function PlanFields({ plan, onChange }: { plan: Plan; onChange: (next: Partial<P
   );
 }
 
-const SHOWN = 3;
-
 function NextTimes({ cron, timeZone }: { cron: string; timeZone: string }) {
   const times = nextTimes(cron, timeZone, serverNow());
   if (times === null) return null;
@@ -130,19 +128,4 @@ function NextTimes({ cron, timeZone }: { cron: string; timeZone: string }) {
       </ul>
     </div>
   );
-}
-
-/** The next times of a schedule; null while it is not a correct one. */
-export function nextTimes(cron: string, timeZone: string, nowMs: number): number[] | null {
-  if (cron.trim().split(/\s+/).length !== 5) return null;
-  try {
-    const runs = new Cron(cron, { timezone: timeZone, paused: true }).nextRuns(
-      SHOWN,
-      new Date(nowMs),
-    );
-    return runs.map((at) => at.getTime());
-  } catch {
-    // The expression is not complete yet; the server says what is wrong with it when it is saved.
-    return null;
-  }
 }

@@ -4,6 +4,7 @@ import { ActionIcon, Button, Select, Textarea, TextInput } from "@mantine/core";
 import { Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { isRecord } from "../../../../ui/is-record.ts";
+import { bodyValue } from "../body-value.ts";
 import { type FormProps, textAt, withMember } from "./form-props.ts";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
@@ -130,15 +131,4 @@ function Body({ step, fault, onChange }: FormProps) {
       onChange={({ currentTarget }) => change(currentTarget.value)}
     />
   );
-}
-
-/** An object or a list as JSON; another text as it is. */
-export function bodyValue(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? value : text;
-  } catch (error) {
-    if (error instanceof SyntaxError) return text;
-    throw error;
-  }
 }
