@@ -51,6 +51,7 @@ const ENTRY_POINTS = [
   "db/reader-thread.ts",
   "modules/content-work/worker.ts",
   "modules/inboxes/parsing/worker.ts",
+  "modules/workflows/simulation/worker.ts",
   "outbox/compose/worker.ts",
 ];
 

@@ -287,7 +287,9 @@ export function operationRoutes(
   { tag, access, parameters, list }: Operations,
 ): AnyElysia {
   const plugin = access === "SESSION" ? admission.projectSession : admission.secretKey;
-  const routes: AnyElysia = new Elysia({ name: `operations: ${tag}` }).use(plugin);
+  // Elysia adds plugins of one name once, and several tables may have the same tag.
+  const name = `operations: ${tag} ${list[0]?.route ?? ""}`;
+  const routes: AnyElysia = new Elysia({ name }).use(plugin);
   // The types of Elysia are those of a chain of literal routes, so it is called without them.
   const { route: add } = Object(routes);
   for (const { route, about, hooks, statuses, answer, handle } of list) {

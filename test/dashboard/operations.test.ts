@@ -18,6 +18,7 @@ const READER = "It is a public page of campaigns, for readers.";
 const MONITOR = "Load balancers and monitors ask for it; the page System shows what it finds.";
 const WORKFLOW_EDITOR = "The editor saves the whole graph.";
 const TOPIC = "A page of topics follows; programs make them until then.";
+const SIMULATION = "Tabs of the page of a workflow follow; programs call them until then.";
 const ENTRIES = "A section of the page of a workflow follows; programs start them until then.";
 const FORM = "A page of forms follows; programs make them until then.";
 const MESSAGE = "The page shows it from the message, which has it as well.";
@@ -74,6 +75,10 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   addWorkflowTransition: WORKFLOW_EDITOR,
   updateWorkflowTransition: WORKFLOW_EDITOR,
   deleteWorkflowTransition: WORKFLOW_EDITOR,
+  simulateWorkflow: SIMULATION,
+  startBacktest: SIMULATION,
+  getBacktest: SIMULATION,
+  cancelBacktest: SIMULATION,
   listWorkflowEntries: ENTRIES,
   startWorkflowEntries: ENTRIES,
   getWorkflowEntry: ENTRIES,

@@ -20,7 +20,7 @@ import { stringAt } from "../support/json.ts";
 import { startWebServer } from "../support/web-server.ts";
 import { runImport } from "../modules/contacts/upload.ts";
 import { chain, delay, step } from "../modules/workflows/graphs.ts";
-import { workflowService } from "../../src/modules/workflows/workflows.ts";
+import { workflowService } from "../../src/modules/workflows/service.ts";
 
 /** Tables without rows that a project adds, or with few of them beside rows that are metered. */
 const NOT_METERED = [

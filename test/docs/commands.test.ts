@@ -48,7 +48,10 @@ beforeAll(async () => {
     PUBLIC_KEY: at("publicKey"),
     SMTP: at("smtp"),
   };
-  environment["TEMPLATE_ID"] = await makeTemplate();
+  const template = { name: "t", subject: "s", body: "b", type: "TRANSACTIONAL" };
+  environment["TEMPLATE_ID"] = await make("/templates", template);
+  const trigger = { type: "EVENT", eventName: "documented" };
+  environment["WORKFLOW_ID"] = await make("/workflows", { name: "w", trigger });
 });
 
 afterAll(async () => {
@@ -57,14 +60,15 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function makeTemplate(): Promise<string> {
-  const answer = await fetch(`${environment["URL"]}/templates`, {
+/** Makes an object and returns its id. */
+async function make(path: string, object: object): Promise<string> {
+  const answer = await fetch(`${environment["URL"]}${path}`, {
     method: "POST",
     headers: {
       Authorization: `Bearer ${environment["SECRET_KEY"]}`,
       "Content-Type": "application/json",
     },
-    body: JSON.stringify({ name: "t", subject: "s", body: "b", type: "TRANSACTIONAL" }),
+    body: JSON.stringify(object),
   });
   return String(valueAt(await answer.json(), "data.id"));
 }

@@ -118,7 +118,10 @@ const OPEN_ROUTES = `
   GET    /workflows                                               READ
   GET    /workflows/counts                                        READ
   GET    /workflows/:id                                           READ
+  GET    /workflows/:id/backtest                                  READ
   GET    /workflows/:id/counts                                    READ
+  GET    /workflows/:id/entries                                   READ
+  GET    /workflows/:id/entries/:entryId                          READ
   GET    /workflows/:id/executions                                READ
   GET    /workflows/:id/executions/:executionId                   READ
   POST   /plunk/v1/track                                          CONTACTS

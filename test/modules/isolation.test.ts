@@ -81,6 +81,8 @@ const BODIES: Record<string, unknown> = {
   "POST /report-sources/{id}/test": { url: "https://mail.example.com/" },
   "PATCH /report-mailboxes/{id}": { name: "mine" },
   "PATCH /workflows/{id}": { name: "mine" },
+  "POST /workflows/{id}/simulation": {},
+  "POST /workflows/{id}/backtest": { days: 1 },
   "POST /workflows/{id}/steps": { ...step("end", "EXIT"), after: "wait" },
   "PATCH /workflows/{id}/steps/{stepId}": { name: "mine" },
   "POST /workflows/{id}/transitions": { from: "start", to: "wait" },

@@ -39,7 +39,8 @@ import { ExecutionParams, type ListedExecution } from "../workflows/execution-mo
 import { presentRow } from "../workflows/execution-queries.ts";
 import type { Workflow, WorkflowPatch } from "../workflows/model.ts";
 import { readableBy, readableExecution } from "../workflows/present.ts";
-import { workflowRunner, workflowService } from "../workflows/workflows.ts";
+import { workflowService } from "../workflows/service.ts";
+import { workflowRunner } from "../workflows/workflows.ts";
 import { asPlunk } from "./errors.ts";
 import {
   ListParameters,

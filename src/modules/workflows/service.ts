@@ -12,8 +12,9 @@ import type { Page } from "../../http/envelope.ts";
 import { containsText, smallPage } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { validationError } from "../../lib/errors.ts";
+import { perApp } from "../../lib/per-app.ts";
 import type { CheckResult } from "../segments/condition/input.ts";
-import type { Segments } from "../segments/service.ts";
+import { type Segments, segmentService } from "../segments/service.ts";
 import { createDeletion } from "./deletion.ts";
 import { assemble } from "./graph/assemble.ts";
 import type { Graph } from "./graph/graph.ts";
@@ -21,16 +22,25 @@ import { createGraphReferences } from "./graph/references.ts";
 import { createGraphChanges } from "./graph-changes.ts";
 import type { Workflow, WorkflowInput, WorkflowPatch, WorkflowQuery } from "./model.ts";
 import { presentWorkflow } from "./present.ts";
-import { createWorkflowStore } from "./store.ts";
+import { createWorkflowStore, type WorkflowRow } from "./store.ts";
 import { createUses } from "./usage.ts";
 import { createVersions } from "./versions.ts";
 
 export type Workflows = ReturnType<typeof createWorkflows>;
 
+export const workflowService = perApp((app: App) =>
+  createWorkflows({
+    ...app,
+    app,
+    segments: segmentService(app),
+    allowPrivateAddresses: app.config.allowPrivateAddresses,
+  }),
+);
+
 /** An enabled workflow that an event triggers. */
 type Triggered = { seq: number; id: string; versionSeq: number; allowReentry: 0 | 1 };
 
-export function createWorkflows(deps: {
+function createWorkflows(deps: {
   app: App;
   db: Db;
   writer: Writer;
@@ -91,6 +101,18 @@ export function createWorkflows(deps: {
         const settings = { name, description, isEnabled: enabled, allowReentry };
         return presentWorkflow(store.update(row, settings, graph), graph);
       };
+    },
+
+    /** The workflow and the graph that `patch` would store. Stores nothing; throws as `patch` does. */
+    draft(
+      projectSeq: number,
+      id: string,
+      patch: WorkflowPatch,
+    ): { row: WorkflowRow; graph: Graph } {
+      const row = store.get(projectSeq, id);
+      const graph = valueOf(assemble(patch, store.graphOf(row)));
+      references.ensure(projectSeq, graph);
+      return { row, graph };
     },
 
     /**

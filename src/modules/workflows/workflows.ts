@@ -17,7 +17,10 @@
  */
 
 import type { App } from "../../core/app.ts";
+import { operationRoutes } from "../../http/operations.ts";
 import type { Module } from "../module.ts";
+import { simulationOperations } from "./simulation/operations.ts";
+import { closeSandboxes } from "./simulation/threads.ts";
 import { announcedRows, createAnnounceExecution } from "./run/announced-rows.ts";
 import { createExecutionRows } from "./run/execution-rows.ts";
 import { createEngineParts } from "./run/parts.ts";
@@ -28,12 +31,11 @@ import { contactExecutionRoutes } from "./contact-routes.ts";
 import { countRoutes } from "./count-routes.ts";
 import { entryOperations } from "./entry-operations.ts";
 import { createEntryRunner } from "./entry-runner.ts";
-import { operationRoutes } from "../../http/operations.ts";
 import { executionRoutes } from "./execution-routes.ts";
 import { createExecutions } from "./executions.ts";
 import { graphRoutes } from "./graph-routes.ts";
 import { createWorkflowRunner } from "./run/runner.ts";
-import { createWorkflows, type Workflows } from "./service.ts";
+import { workflowService, type Workflows } from "./service.ts";
 import { workflowRoutes } from "./routes.ts";
 import { createUnentered } from "./unentered.ts";
 import { perApp } from "../../lib/per-app.ts";
@@ -60,11 +62,6 @@ function partsOf(app: App) {
   };
 }
 
-export const workflowService = perApp((app: App) => {
-  const { allowPrivateAddresses } = app.config;
-  return createWorkflows({ ...partsOf(app), allowPrivateAddresses });
-});
-
 /** Runs the executions. */
 export const workflowRunner = perApp((app: App) =>
   createExecutionRunner({ ...partsOf(app), workflows: workflowService(app) }),
@@ -86,6 +83,7 @@ export const workflowModule = perApp((app: App): Module => {
       operationRoutes(app, admission, entryOperations(workflows)),
       countRoutes({ app, admission, workflows }),
       executionRoutes({ admission, executions }),
+      operationRoutes(app, admission, simulationOperations),
       contactExecutionRoutes({ ...partsOf(app), listUnentered: createUnentered(partsOf(app)) }),
     ],
     recurring: [
@@ -102,6 +100,7 @@ export const workflowModule = perApp((app: App): Module => {
       await runner.start();
       entries.start();
     },
+    endRequests: () => closeSandboxes(app),
 
     async stop(): Promise<void> {
       try {

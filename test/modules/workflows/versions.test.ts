@@ -9,7 +9,7 @@ import { waitUntil } from "../../support/eventually.ts";
 import { projectPerTest, updateRows } from "../../support/project-per-test.ts";
 import { startWebServer } from "../../support/web-server.ts";
 import { chain, delay, step } from "./graphs.ts";
-import { workflowService } from "../../../src/modules/workflows/workflows.ts";
+import { workflowService } from "../../../src/modules/workflows/service.ts";
 
 let t: TestApp;
 let id: string;

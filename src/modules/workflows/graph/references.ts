@@ -130,7 +130,7 @@ export function namedSegments(graph: Graph): NamedSegment[] {
 }
 
 /** The conditions of a checked step without their filters on the context. `at` is for messages. */
-function conditionsOf(step: Step, at: string): Condition<Filter>[] {
+export function conditionsOf(step: Step, at: string): Condition<Filter>[] {
   if (step.type !== "CONDITION") return [];
   const { config } = step;
   if (!("branches" in config)) return [contactPart(parseStepCondition(config, at))];

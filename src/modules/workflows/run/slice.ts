@@ -32,7 +32,7 @@ export type SliceDeps = {
   triggered: (projectSeq: number, eventName: string) => readonly StartableWorkflow[];
 };
 
-export function createSlice(deps: SliceDeps, position: LogPosition) {
+export function createSlice(deps: SliceDeps, position: Pick<LogPosition, "current" | "advance">) {
   const { executionRows, clock, advancer, reader, triggers } = deps;
   return run;
 

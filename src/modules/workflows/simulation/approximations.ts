@@ -1,0 +1,54 @@
+/** What a backtest cannot know from the log. Each is a sentence that its answer repeats. */
+
+import type { App } from "../../../core/app.ts";
+import { statement } from "../../../db/statement.ts";
+import { isoTime } from "../../../lib/clock.ts";
+import { isServiceEvent } from "../../../lib/service-events.ts";
+import { type Graph, triggerOf } from "../graph/graph.ts";
+import { awaitedEventsOf } from "../graph/references.ts";
+import type { Needs } from "./needs.ts";
+
+const findOldest = statement<{ at: number | null }, [number]>(
+  "SELECT min(created_at) AS at FROM events INDEXED BY events_page WHERE project_seq = +?",
+);
+
+export function approximationsOf(
+  app: App,
+  projectSeq: number,
+  { graph, needs, from }: { graph: Graph; needs: Needs; from: number },
+): string[] {
+  const oldest = findOldest(app).get(projectSeq)?.at ?? null;
+  const names = [...needs.eventNames];
+  const texts: Readonly<Record<string, boolean>> = {
+    [`The log of this project begins at ${isoTime(oldest ?? from)}; earlier events are not known.`]:
+      oldest !== null && oldest > from,
+    "Contacts that have been deleted are not counted.": true,
+    [DATA]: needs.readsData,
+    "The answers of webhooks are not recorded: each call is taken as answered without data.":
+      needs.hasWebhooks,
+    [MAILS]: awaitedEventsOf(graph).some((name) => name.startsWith("email.")),
+    "Conditions on mails of campaigns and templates see these mails as they are today.":
+      needs.readsMails,
+    "The members of segments with a list of contacts are those of today.": needs.hasStaticSegments,
+    "Entries into segments and exits from them are those that were recorded.": names.some(
+      (name) => name.startsWith("segment.") && isServiceEvent(name),
+    ),
+    "Templates, senders, and the verification of their domains are those of today.":
+      needs.templateIds.length > 0,
+    "A schedule has started the workflow at each of its times, also while the server was stopped.":
+      "cron" in triggerOf(graph),
+    "Quotas of the project hold back no mail.": hasQuota(app) && needs.templateIds.length > 0,
+  };
+  return Object.keys(texts).filter((text) => texts[text] === true);
+}
+
+const DATA =
+  "Data of contacts is that of their events, in the order of the log. Data that no event has brought " +
+  "is as it is today.";
+
+const MAILS =
+  "Opens, clicks and other events of mails are those of mails that were really sent. A mail that this " +
+  "workflow would have sent for the first time has none.";
+
+const hasQuota = ({ config }: App): boolean =>
+  config.quotaQueuedMails > 0 || config.quotaStorage > 0;

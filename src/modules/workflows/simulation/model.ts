@@ -1,0 +1,484 @@
+/** Requests and responses of simulations and backtests. */
+
+import { type Static, Type } from "@sinclair/typebox";
+import { EXECUTION_STATUSES } from "../../../db/schema/workflows.ts";
+import { described, named } from "../../../http/documented.ts";
+import { Nullable } from "../../../http/envelope.ts";
+import { EXAMPLE } from "../../../http/example-values.ts";
+import { Input, OneOf } from "../../../http/validation.ts";
+import { Contact, Data } from "../../contacts/model.ts";
+import { EventName } from "../../events/model.ts";
+import { WorkflowPatch } from "../model.ts";
+
+const DateTime = Type.String({ format: "date-time" });
+const Status = OneOf(EXECUTION_STATUSES);
+const Outcome = OneOf(["COMPLETED", "SKIPPED", "FAILED"]);
+const Edited = Type.Optional(WorkflowPatch);
+const EDITED = "Changes of the workflow that are tried and not stored, checked as in PATCH";
+
+/** Events that a simulation may add. */
+const MAX_OCCURRENCES = 100;
+const MAX_ANSWERS = 100;
+
+const Occurrence = named(
+  "SimulatedEvent",
+  described(Input({ at: DateTime, eventName: EventName, data: Type.Optional(Data) }), {
+    at: "When the event happens",
+    eventName: "Name of the event; it may be one of the service, such as email.opened",
+    data: "Data of the event",
+  }),
+  {
+    description: "An event that happens to the contact in a simulation",
+    example: { at: EXAMPLE.updatedAt, eventName: "email.opened" },
+  },
+);
+
+const Answer = named(
+  "SimulatedAnswer",
+  described(
+    Input({
+      status: Type.Integer({ minimum: 100, maximum: 599 }),
+      body: Type.Optional(Type.Unknown()),
+    }),
+    { status: "HTTP status", body: "JSON of the answer" },
+  ),
+  {
+    description: "The answer of a webhook in a simulation",
+    example: { status: 200, body: { ok: true } },
+  },
+);
+
+export const SimulationInput = named(
+  "SimulationInput",
+  described(
+    Input({
+      contactId: Type.Optional(Type.String({ minLength: 1 })),
+      sample: Type.Optional(
+        named(
+          "SampleContact",
+          described(
+            Input({
+              email: Type.Optional(Type.String({ format: "email", maxLength: 254 })),
+              subscribed: Type.Optional(Type.Boolean()),
+              data: Type.Optional(Data),
+            }),
+            {
+              email: "Its address; ada@example.com if omitted",
+              subscribed: "Whether it is subscribed; default true",
+              data: "Its data",
+            },
+          ),
+          {
+            description: "A contact that exists only in a simulation",
+            example: { data: { plan: "pro" } },
+          },
+        ),
+      ),
+      startAt: Type.Optional(DateTime),
+      until: Type.Optional(DateTime),
+      data: Type.Optional(Data),
+      events: Type.Optional(Type.Array(Occurrence, { maxItems: MAX_OCCURRENCES })),
+      answers: Type.Optional(
+        Type.Record(Type.String({ maxLength: 100 }), Answer, { maxProperties: MAX_ANSWERS }),
+      ),
+      workflow: Edited,
+    }),
+    {
+      contactId: "Id of the contact, as it is now; `sample` if omitted",
+      sample: "A contact that does not exist; not with contactId",
+      startAt: "When the workflow starts; now if omitted",
+      until: "The time at which the simulation ends; without it, it goes on while something is due",
+      data: "Data of the event that starts the workflow",
+      events: "Events that happen to the contact meanwhile, at most 100",
+      answers:
+        "The answers of WEBHOOK steps by the ids of the steps; 200 without content for others",
+      workflow: EDITED,
+    },
+  ),
+  {
+    description: "A workflow to simulate for one contact",
+    example: { contactId: EXAMPLE.contactId, data: { plan: "pro" } },
+  },
+);
+export type SimulationInput = Static<typeof SimulationInput>;
+
+const SimulatedMail = named(
+  "SimulatedMail",
+  described(
+    Type.Object({
+      to: Type.String(),
+      from: Type.String(),
+      fromName: Nullable(Type.String()),
+      subject: Type.String(),
+      html: Nullable(Type.String()),
+      text: Nullable(Type.String()),
+      suppressed: Nullable(Type.String()),
+      error: Nullable(Type.String()),
+    }),
+    {
+      to: "Address of the recipient",
+      from: "Address of the sender",
+      fromName: "Name of the sender",
+      subject: "The rendered subject",
+      html: "The rendered body; null for mails after the first 50",
+      text: "The plain-text alternative",
+      suppressed: "Why the address gets no mail; null if it does",
+      error: "Why the body cannot be rendered; null if it can",
+    },
+  ),
+  { description: "A mail as a step would send it" },
+);
+
+const SimulatedRequest = named(
+  "SimulatedRequest",
+  described(
+    Type.Object({
+      method: Type.String(),
+      url: Type.String(),
+      headers: Type.Record(Type.String(), Type.String()),
+      body: Nullable(Type.String()),
+    }),
+    {
+      method: "HTTP method",
+      url: "The rendered URL",
+      headers: "The rendered headers",
+      body: "The rendered body",
+    },
+  ),
+  { description: "A request as a WEBHOOK step would make it" },
+);
+
+const ContactChanges = named(
+  "SimulatedContactChanges",
+  described(Type.Object({ subscribed: Nullable(Type.Boolean()), data: Data }), {
+    subscribed: "The new subscription; null if it did not change",
+    data: "The new values of members of the data; null for a member that was removed",
+  }),
+  { description: "What a step changed of the contact" },
+);
+
+const SimulatedStep = named(
+  "SimulatedStep",
+  described(
+    Type.Object({
+      stepId: Type.String(),
+      type: Type.String(),
+      name: Nullable(Type.String()),
+      outcome: Outcome,
+      branch: Nullable(Type.String()),
+      detail: Nullable(Data),
+      startedAt: DateTime,
+      completedAt: DateTime,
+      mail: Nullable(SimulatedMail),
+      request: Nullable(SimulatedRequest),
+      changes: Nullable(ContactChanges),
+    }),
+    {
+      stepId: "Id of the step in the graph",
+      type: "Type of the step",
+      name: "Name of the step",
+      outcome: "The end of the step",
+      branch: "The branch that was taken; null if it was unconditional",
+      detail: "Data about the outcome, such as the reason",
+      startedAt: "When the step started",
+      completedAt: "When the step ended",
+      mail: "The mail of a SEND_EMAIL step",
+      request: "The request of a WEBHOOK step, which was not made",
+      changes: "What an UPDATE_CONTACT step changed",
+    },
+  ),
+  { description: "A completed step of a simulation" },
+);
+
+const Waiting = named(
+  "SimulatedWait",
+  described(
+    Type.Object({
+      stepId: Type.String(),
+      eventName: Nullable(Type.String()),
+      until: Nullable(DateTime),
+      reason: Nullable(Type.String()),
+    }),
+    {
+      stepId: "Id of the step",
+      eventName: "The event that it waits for; null if it waits for a time only",
+      until: "When the wait ends; null without an end",
+      reason: "Why its step is tried again; null if it is not",
+    },
+  ),
+  { description: "What an execution waits for" },
+);
+
+const SimulatedExecution = named(
+  "SimulatedExecution",
+  described(
+    Type.Object({
+      status: Status,
+      startedAt: DateTime,
+      completedAt: Nullable(DateTime),
+      exitReason: Nullable(Type.String()),
+      error: Nullable(Type.String()),
+      context: Data,
+      waiting: Nullable(Waiting),
+      steps: Type.Array(SimulatedStep),
+    }),
+    {
+      status: "Whether it waits or has ended, and how",
+      startedAt: "When it started",
+      completedAt: "When it ended; null before",
+      exitReason: "Why it ended early; null if it did not",
+      error: "Why it failed; null if it did not",
+      context: "Data of the events that started or continued it",
+      waiting: "What it waits for; null once it has ended",
+      steps: "The completed steps in their order",
+    },
+  ),
+  { description: "An execution of a simulation" },
+);
+
+export const Simulation = named(
+  "Simulation",
+  described(
+    Type.Object({
+      startAt: DateTime,
+      at: DateTime,
+      nextAt: Nullable(DateTime),
+      isCutShort: Type.Boolean(),
+      hindrance: Nullable(Type.String()),
+      contact: Contact,
+      executions: Type.Array(SimulatedExecution),
+    }),
+    {
+      startAt: "When the workflow started",
+      at: "The time that the simulation has reached",
+      nextAt: "When something happens next; null if only an event can continue it",
+      isCutShort: "True after 500 steps, at which a simulation ends",
+      hindrance: "Why the contact would not enter the workflow now; null if it would",
+      contact: "The contact with the changes of the simulation",
+      executions: "The executions in the order of their start; several with re-entry",
+    },
+  ),
+  {
+    description: "What a workflow would do for one contact; nothing was stored or sent",
+    example: {
+      startAt: EXAMPLE.createdAt,
+      at: EXAMPLE.createdAt,
+      nextAt: null,
+      isCutShort: false,
+      hindrance: null,
+      contact: {
+        id: EXAMPLE.contactId,
+        email: "ada@example.com",
+        subscribed: true,
+        data: {},
+        createdAt: EXAMPLE.createdAt,
+        updatedAt: EXAMPLE.createdAt,
+      },
+      executions: [],
+    },
+  },
+);
+export type Simulation = Static<typeof Simulation>;
+
+export const BacktestInput = named(
+  "BacktestInput",
+  described(Input({ days: Type.Integer({ minimum: 1, maximum: 365 }), workflow: Edited }), {
+    days: "How many days of recorded events are replayed, up to now",
+    workflow: EDITED,
+  }),
+  { description: "A backtest to start", example: { days: 30 } },
+);
+
+const count = Type.Integer();
+
+const BacktestStep = named(
+  "BacktestStep",
+  described(
+    Type.Object({
+      stepId: Type.String(),
+      entered: count,
+      completed: count,
+      skipped: count,
+      failed: count,
+      active: count,
+      branches: Type.Array(
+        Type.Object({
+          branch: Type.String({ description: "The branch" }),
+          count: Type.Integer({ description: "Executions that took it" }),
+        }),
+      ),
+    }),
+    {
+      stepId: "Id of the step",
+      entered: "How often it was entered",
+      completed: "How often it was completed",
+      skipped: "How often it was skipped, as mail to an unsubscribed contact",
+      failed: "How often it failed",
+      active: "Executions that are at the step at the end",
+      branches: "How often each branch was taken",
+    },
+  ),
+  { description: "Counts of one step in a backtest" },
+);
+
+const BacktestMails = named(
+  "BacktestMails",
+  described(
+    Type.Object({
+      templateId: Type.String(),
+      templateName: Nullable(Type.String()),
+      total: count,
+      suppressed: count,
+      days: Type.Array(
+        Type.Object({
+          day: Type.String({ format: "date", description: "Date in UTC" }),
+          count: Type.Integer({ description: "Mails of the day" }),
+        }),
+      ),
+    }),
+    {
+      templateId: "Id of the template",
+      templateName: "Name of the template; null if it was deleted",
+      total: "Number of mails",
+      suppressed: "How many of them have a suppressed address, and would not leave",
+      days: "Mails by day",
+    },
+  ),
+  { description: "The mails of one template in a backtest" },
+);
+
+const BacktestExample = named(
+  "BacktestExample",
+  described(
+    Type.Object({
+      contactId: Nullable(Type.String()),
+      contactEmail: Nullable(Type.String()),
+      status: Status,
+      currentStepId: Nullable(Type.String()),
+      reason: Nullable(Type.String()),
+      startedAt: DateTime,
+      completedAt: Nullable(DateTime),
+      steps: Type.Array(
+        described(
+          Type.Object({
+            stepId: Type.String(),
+            outcome: Outcome,
+            branch: Nullable(Type.String()),
+            startedAt: DateTime,
+            completedAt: DateTime,
+          }),
+          {
+            stepId: "Id of the step",
+            outcome: "The end of the step",
+            branch: "The branch that was taken; null if it was unconditional",
+            startedAt: "When the step started",
+            completedAt: "When the step ended",
+          },
+        ),
+      ),
+    }),
+    {
+      contactId: "Id of the contact; null if it was deleted meanwhile",
+      contactEmail: "Its address",
+      status: "The state at the end of the backtest",
+      currentStepId: "Id of the step at which it is",
+      reason: "Why it ended early or failed",
+      startedAt: "When it would have started",
+      completedAt: "When it would have ended; null if it has not",
+      steps: "Its completed steps, at most 100",
+    },
+  ),
+  { description: "An execution of a backtest" },
+);
+
+const BacktestResult = named(
+  "BacktestResult",
+  described(
+    Type.Object({
+      started: count,
+      days: Type.Array(
+        Type.Object({
+          day: Type.String({ format: "date", description: "Date in UTC" }),
+          started: Type.Integer({ description: "Executions that started" }),
+          mails: Type.Integer({ description: "Mails that were made" }),
+        }),
+      ),
+      steps: Type.Array(BacktestStep),
+      mails: Type.Array(BacktestMails),
+      endings: Type.Array(
+        Type.Object({
+          status: Status,
+          reason: Nullable(Type.String({ description: "Why they ended early or failed" })),
+          count: Type.Integer({ description: "Number of executions" }),
+        }),
+      ),
+      examples: Type.Array(BacktestExample),
+    }),
+    {
+      started: "Executions that would have started",
+      days: "What happened on each day on which something did",
+      steps: "The steps that were entered",
+      mails: "The mails by template",
+      endings: "How the executions have ended, or that they are active, by reason",
+      examples: "Up to ten executions, first those with different paths",
+    },
+  ),
+  { description: "What a workflow would have done" },
+);
+
+export const Backtest = named(
+  "Backtest",
+  described(
+    Type.Object({
+      id: Type.String(),
+      workflowId: Type.String(),
+      status: OneOf(["RUNNING", "COMPLETED", "FAILED", "CANCELLED"]),
+      days: count,
+      from: DateTime,
+      until: DateTime,
+      progress: described(Type.Object({ done: count, total: count }), {
+        done: "Contacts that were replayed",
+        total: "All contacts; 0 until they are known",
+      }),
+      error: Nullable(Type.String()),
+      approximations: Type.Array(Type.String()),
+      result: BacktestResult,
+    }),
+    {
+      id: "Id of the backtest",
+      workflowId: "Id of the workflow",
+      status: "Whether it runs or has ended, and how",
+      days: "How many days are replayed",
+      from: "The beginning of the period",
+      until: "The end of the period: when the backtest was started",
+      progress: "How far it is",
+      error: "Why it failed; null if it did not",
+      approximations: "What the recorded events do not say, as sentences",
+      result: "The counts of the contacts that were replayed so far",
+    },
+  ),
+  {
+    description: "What a workflow would have done with the events that were recorded",
+    example: {
+      id: EXAMPLE.requestId,
+      workflowId: EXAMPLE.workflowId,
+      status: "RUNNING",
+      days: 30,
+      from: "2026-02-02T09:00:00.000Z",
+      until: "2026-03-04T09:00:00.000Z",
+      progress: { done: 500, total: 1200 },
+      error: null,
+      approximations: ["Contacts that have been deleted are not counted."],
+      result: { started: 0, days: [], steps: [], mails: [], endings: [], examples: [] },
+    },
+  },
+);
+export type Backtest = Static<typeof Backtest>;
+
+export const LastBacktest = named(
+  "LastBacktest",
+  described(Type.Object({ backtest: Nullable(Backtest) }), {
+    backtest: "The last backtest; null if there is none since the start of the server",
+  }),
+  { description: "The last backtest of a workflow", example: { backtest: null } },
+);

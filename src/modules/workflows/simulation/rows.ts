@@ -1,0 +1,221 @@
+/**
+ * Reads the rows for a sandbox (sandbox.ts): those of the project, and those of some contacts. They are
+ * read in threads, as one text for each table, so that the event loop only passes them on.
+ */
+
+import type { App } from "../../../core/app.ts";
+import { inTimeBy } from "../../../db/queries.ts";
+import { isServiceEvent } from "../../../lib/service-events.ts";
+import type { WorkflowRow } from "../store.ts";
+import type { Needs } from "./needs.ts";
+import type { TableRows } from "./sandbox.ts";
+
+type Rows = { table: string; where: string; values: (string | number)[]; without?: string[] };
+
+/** Most events of one group of contacts. */
+const MAX_EVENTS = 20_000;
+/** Most octets of the data of these events. */
+const MAX_DATA_BYTES = 16 * 1024 * 1024;
+const LIMIT_MS = 20_000;
+
+/** The rows that are the same for all contacts. */
+export async function readProjectRows(
+  app: App,
+  { seq, projectSeq, versionSeq }: WorkflowRow,
+  { templateIds, hasSegments }: Needs,
+): Promise<TableRows[]> {
+  const ids = JSON.stringify(templateIds);
+  const ofTemplates = "SELECT value FROM json_each(?)";
+  const values = [projectSeq];
+  return readAll(app, projectSeq, [
+    { table: "projects", where: "seq = ?", values },
+    { table: "project_usage", where: "project_seq = ?", values },
+    { table: "domains", where: "project_seq = ?", values },
+    { table: "workflows", where: "seq = ?", values: [seq] },
+    { table: "workflow_versions", where: "seq = ?", values: [versionSeq] },
+    { table: "workflow_exits", where: "version_seq = ?", values: [versionSeq] },
+    { table: "topics", where: "project_seq = ?", values },
+    {
+      table: "templates",
+      where: `project_seq = ? AND id IN (${ofTemplates})`,
+      values: [projectSeq, ids],
+      without: ["design"],
+    },
+    {
+      table: "layouts",
+      where: `seq IN (SELECT layout_seq FROM templates
+                      WHERE project_seq = ? AND id IN (${ofTemplates}))`,
+      values: [projectSeq, ids],
+    },
+    ...(hasSegments ? [{ table: "segments", where: "project_seq = ?", values }] : []),
+  ]);
+}
+
+/** The rows of contacts, and of the addresses that steps mail to. */
+export async function readContactRows(
+  app: App,
+  projectSeq: number,
+  contactSeqs: readonly number[],
+  { addresses, hasSegments, readsMails }: Needs,
+): Promise<TableRows[]> {
+  const seqs = JSON.stringify(contactSeqs);
+  const others = JSON.stringify(addresses);
+  const selected = `seq IN (SELECT value FROM json_each(?))
+    OR (project_seq = ? AND email IN (SELECT value FROM json_each(?)))`;
+  const values = [seqs, projectSeq, others];
+  const ofContacts = "contact_seq IN (SELECT value FROM json_each(?))";
+  return readAll(app, projectSeq, [
+    { table: "contacts", where: selected, values },
+    {
+      table: "suppressions",
+      where: `project_seq = ? AND email IN (SELECT email FROM contacts WHERE ${selected})`,
+      values: [projectSeq, ...values],
+    },
+    { table: "topic_subscriptions", where: ofContacts, values: [seqs] },
+    ...(hasSegments ? [{ table: "segment_members", where: ofContacts, values: [seqs] }] : []),
+    ...(readsMails
+      ? [
+          {
+            table: "emails",
+            where: ofContacts,
+            values: [seqs],
+            // The executions of the sandbox have other numbers.
+            without: ["execution_seq", "variables"],
+          },
+        ]
+      : []),
+  ]);
+}
+
+async function readAll(app: App, projectSeq: number, all: readonly Rows[]): Promise<TableRows[]> {
+  const found: TableRows[] = [];
+  for (const rows of all) found.push(await readRows(app, projectSeq, rows));
+  return found;
+}
+
+async function readRows(
+  app: App,
+  projectSeq: number,
+  { table, where, values, without = [] }: Rows,
+): Promise<TableRows> {
+  const columns = app.db.sqlite
+    .query<{ name: string }, [string]>("SELECT name FROM pragma_table_info(?)")
+    .all(table)
+    .map(({ name }) => name)
+    .filter((name) => !without.includes(name));
+  const list = columns.map((name) => `"${name}"`).join(", ");
+  const sql = `SELECT json_group_array(json_array(${list})) FROM ${table}
+    WHERE in_time() AND (${where})`;
+  const { rows } = await app.reader.find(projectSeq, { sql, values }, LIMIT_MS);
+  return { table, columns, rows: String(rows[0]?.[0]) };
+}
+
+type ContactEvents = {
+  /** JSON: lists of seq, name, contact, data and time, in any order. */
+  events: string;
+  /** Whether there are more than can be read at once. */
+  isPartial: boolean;
+};
+
+/**
+ * The events of contacts that the workflow reads, the newest first. The chains of each contact and name
+ * lead to them, so that no other events are read.
+ */
+export async function readContactEvents(
+  app: App,
+  { projectSeq, workflowSeq }: { projectSeq: number; workflowSeq: number },
+  contactSeqs: readonly number[],
+  names: readonly string[],
+): Promise<ContactEvents> {
+  const sql = `
+    WITH RECURSIVE chain (seq, previous) AS (
+      SELECT e.seq, e.previous_seq
+      FROM json_each(?) AS asked
+      CROSS JOIN json_each(?) AS named
+      CROSS JOIN event_names ON event_names.project_seq = ? AND event_names.name = named.value
+      CROSS JOIN contact_events
+        ON contact_events.name_seq = event_names.seq AND contact_events.contact_seq = asked.value
+      CROSS JOIN events AS e ON e.seq = contact_events.last_seq
+      WHERE in_time()
+      UNION ALL
+      SELECT e.seq, e.previous_seq FROM chain CROSS JOIN events AS e ON e.seq = chain.previous
+      WHERE ${inTimeBy("e.seq")}),
+    sized AS (
+      SELECT e.*, sum(coalesce(length(e.data), 0)) OVER (ORDER BY e.seq DESC) AS bytes,
+             row_number() OVER (ORDER BY e.seq DESC) AS number
+      FROM chain CROSS JOIN events AS e ON e.seq = chain.seq
+      WHERE NOT ${MADE_BY_WORKFLOW})
+    SELECT json_group_array(json_array(seq, name, contact_seq, data, created_at))
+             FILTER (WHERE number <= ? AND bytes <= ?),
+           count(*) FILTER (WHERE number > ? OR bytes > ?)
+    FROM sized`;
+  const limits = [MAX_EVENTS, MAX_DATA_BYTES];
+  const values = [
+    JSON.stringify(contactSeqs),
+    JSON.stringify(names),
+    projectSeq,
+    workflowSeq,
+    ...limits,
+    ...limits,
+  ];
+  const { rows } = await app.reader.find(projectSeq, { sql, values }, LIMIT_MS);
+  const [[events, left] = []] = rows;
+  return { events: String(events), isPartial: Number(left) > 0 };
+}
+
+/** True for an event that the steps of this workflow have caused, and cause again in a sandbox. */
+const MADE_BY_WORKFLOW = `(e.name = 'email.suppressed' AND EXISTS (
+  SELECT 1 FROM emails AS mail JOIN workflow_executions AS of ON of.seq = mail.execution_seq
+  WHERE mail.seq = e.email_seq AND of.workflow_seq = ?))`;
+
+/** All names of events that a replay needs: if data is read, also those that set it. */
+export async function namesToRead(
+  app: App,
+  projectSeq: number,
+  { eventNames, readsData }: Needs,
+): Promise<string[]> {
+  if (!readsData) return [...eventNames];
+  const sql = `SELECT name FROM event_names WHERE in_time() AND project_seq = ?`;
+  const { rows } = await app.reader.find(projectSeq, { sql, values: [projectSeq] });
+  const own = rows.map(([name]) => String(name)).filter((name) => !isServiceEvent(name));
+  return [...new Set([...eventNames, ...own])];
+}
+
+/** All contacts that were created until a time, in the order of their numbers. */
+export async function readContactsUntil(
+  app: App,
+  projectSeq: number,
+  { until, limit }: { until: number; limit: number },
+): Promise<number[]> {
+  const sql = `
+    SELECT json_group_array(seq) FROM (
+      SELECT seq FROM contacts WHERE project_seq = ? AND created_at <= ? AND ${inTimeBy("seq")}
+      ORDER BY seq LIMIT ?)`;
+  return readSeqs(app, projectSeq, { sql, values: [projectSeq, until, limit] });
+}
+
+/** The contacts that had an event in a period, in the order of their numbers. */
+export async function readContactsWith(
+  app: App,
+  projectSeq: number,
+  { name, from, until, limit }: { name: string; from: number; until: number; limit: number },
+): Promise<number[]> {
+  const sql = `
+    SELECT json_group_array(contact_seq) FROM (
+      SELECT DISTINCT contact_seq FROM events INDEXED BY events_name
+      WHERE project_seq = ? AND name = ? AND created_at BETWEEN ? AND ?
+        AND contact_seq IS NOT NULL AND ${inTimeBy("seq")}
+      ORDER BY contact_seq LIMIT ?)`;
+  return readSeqs(app, projectSeq, { sql, values: [projectSeq, name, from, until, limit] });
+}
+
+/** Reads a list of `seq`, which SQLite returns as one text. */
+async function readSeqs(
+  app: App,
+  projectSeq: number,
+  query: { sql: string; values: (string | number)[] },
+): Promise<number[]> {
+  const { rows } = await app.reader.find(projectSeq, query, LIMIT_MS);
+  const seqs: unknown = JSON.parse(String(rows[0]?.[0]));
+  return Array.isArray(seqs) ? seqs.map(Number) : [];
+}

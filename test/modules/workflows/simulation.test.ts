@@ -1,0 +1,207 @@
+/** POST /workflows/{id}/simulation shows what a workflow would do, and changes nothing. */
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Automation, HOUR, startAutomation } from "../../support/automation.ts";
+import { settleEventLoop } from "../../support/eventually.ts";
+import { listAt, stringAt, valueAt } from "../../support/json.ts";
+
+const ADA = "ada@example.net";
+
+let a: Automation;
+let templateId: string;
+beforeAll(async () => {
+  a = await startAutomation();
+  templateId = await a.template({
+    subject: "Welcome, {{ name }}",
+    body: "<p>You have {{ plan }}.</p>",
+  });
+});
+afterAll(() => a.close());
+
+/** A series with a wait, a condition, a webhook and a change of the contact. */
+const series = () => ({
+  trigger: { type: "EVENT", eventName: "signed-up" },
+  steps: [
+    { id: "hello", type: "SEND_EMAIL", config: { templateId } },
+    {
+      id: "opened",
+      type: "WAIT_FOR_EVENT",
+      config: { eventName: "email.opened", timeout: 172800 },
+    },
+    { id: "crm", type: "WEBHOOK", config: { url: "https://crm.example/{{ id }}", method: "POST" } },
+    {
+      id: "vip",
+      type: "CONDITION",
+      config: { field: "context.webhook.vip", operator: "equals", value: true },
+    },
+    { id: "mark", type: "UPDATE_CONTACT", config: { updates: { plan: null, vip: true } } },
+    { id: "known", type: "CONDITION", config: { field: "data.vip", operator: "exists" } },
+    { id: "again", type: "SEND_EMAIL", config: { templateId } },
+  ],
+  transitions: [
+    { from: "hello", to: "opened" },
+    { from: "opened", to: "crm" },
+    { from: "opened", to: "again", branch: "timeout" },
+    { from: "crm", to: "vip" },
+    { from: "vip", to: "mark", branch: "yes" },
+    { from: "mark", to: "known" },
+    { from: "known", to: "again", branch: "yes" },
+  ],
+});
+
+async function simulate(id: string, input: object) {
+  const answer = await a.t.call("POST", `/workflows/${id}/simulation`, input);
+  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+  return valueAt(answer.body, "data");
+}
+
+/** The completed steps of the first execution as `stepId outcome[:branch] hours after the start`. */
+function pathOf(simulation: unknown): string[] {
+  const [execution] = listAt(simulation, "executions");
+  const startAt = Date.parse(stringAt(simulation, "startAt"));
+  return listAt(execution, "steps").map((step) => {
+    const branch = valueAt(step, "branch") === null ? "" : `:${stringAt(step, "branch")}`;
+    const hours = (Date.parse(stringAt(step, "completedAt")) - startAt) / HOUR;
+    return `${stringAt(step, "stepId")} ${stringAt(step, "outcome")}${branch} ${hours}`;
+  });
+}
+
+const stepOf = (simulation: unknown, stepId: string): unknown =>
+  listAt(listAt(simulation, "executions")[0], "steps").find((s) => valueAt(s, "stepId") === stepId);
+
+test("a simulation shows the path, the mails, the requests and the changes", async () => {
+  await a.track("visited", { name: "Ada", plan: "pro" }, ADA);
+  const id = await a.workflow(series(), { enabled: false });
+  // The runner stores its position in the log a second later.
+  const stored = () => ({ ...a.t.contents(), readers: [] });
+  await a.advance(2_000);
+  await settleEventLoop();
+  const before = stored();
+  const changes = a.t.db.sqlite.query("SELECT total_changes() AS n").get();
+  const startAt = a.t.clock.now();
+  const at = new Date(startAt + 5 * HOUR).toISOString();
+  const found = await simulate(id, {
+    contactId: a.contactId(ADA),
+    data: { source: "web" },
+    events: [{ at, eventName: "email.opened" }],
+    answers: { crm: { status: 200, body: { vip: true } } },
+  });
+  expect(pathOf(found)).toEqual([
+    "trigger COMPLETED 0",
+    "hello COMPLETED 0",
+    "opened COMPLETED 5",
+    "crm COMPLETED 5",
+    "vip COMPLETED:yes 5",
+    "mark COMPLETED 5",
+    "known COMPLETED:yes 5",
+    "again COMPLETED 5",
+  ]);
+  expect(stepOf(found, "hello")).toMatchObject({
+    mail: { to: ADA, from: "news@acme.test", subject: "Welcome, Ada", suppressed: null },
+  });
+  expect(stringAt(stepOf(found, "hello"), "mail.html")).toContain("You have pro.");
+  expect(stringAt(stepOf(found, "again"), "mail.html")).toContain("You have .");
+  expect(valueAt(stepOf(found, "crm"), "request.url")).toBe(
+    `https://crm.example/${a.contactId(ADA)}`,
+  );
+  expect(valueAt(stepOf(found, "mark"), "changes")).toEqual({
+    subscribed: null,
+    data: { vip: true, plan: null },
+  });
+  expect(valueAt(found, "contact.data")).toEqual({ name: "Ada", source: "web", vip: true });
+  expect(stored()).toEqual(before);
+  expect(a.t.db.sqlite.query("SELECT total_changes() AS n").get()).toEqual(changes);
+});
+
+test("a simulation stops at a time, and says what it waits for and what comes next", async () => {
+  const id = await a.workflow(series(), { enabled: false });
+  const startAt = "2026-05-01T09:00:00.000Z";
+  const until = "2026-05-02T09:00:00.000Z";
+  const found = await simulate(id, { sample: { data: { name: "Bo" } }, startAt, until });
+  expect(pathOf(found)).toEqual(["trigger COMPLETED 0", "hello COMPLETED 0"]);
+  const timeout = "2026-05-03T09:00:00.001Z";
+  expect(found).toMatchObject({ at: until, nextAt: timeout, hindrance: null });
+  expect(valueAt(listAt(found, "executions")[0], "waiting")).toEqual({
+    stepId: "opened",
+    eventName: "email.opened",
+    until: timeout,
+    reason: null,
+  });
+  const later = await simulate(id, { sample: {}, startAt });
+  expect(pathOf(later).at(-1)).toStartWith("again COMPLETED 48");
+  expect(valueAt(later, "nextAt")).toBeNull();
+});
+
+test("marketing mail to an unsubscribed contact is skipped, and a suppressed one is shown", async () => {
+  const id = await a.workflow(series(), { enabled: false });
+  const skipped = await simulate(id, { sample: { email: "out@example.com", subscribed: false } });
+  expect(stepOf(skipped, "hello")).toMatchObject({
+    outcome: "SKIPPED",
+    detail: { reason: "out@example.com is not subscribed." },
+    mail: null,
+  });
+  await a.track("visited", {}, "stop@example.com");
+  await a.t.call("POST", "/suppressions", { email: "stop@example.com" });
+  const suppressed = await simulate(id, { contactId: a.contactId("stop@example.com") });
+  expect(stepOf(suppressed, "hello")).toMatchObject({ mail: { suppressed: "MANUAL" } });
+});
+
+test("a webhook that answers 500 is tried again, and its workflow fails after a day", async () => {
+  const id = await a.workflow(series(), { enabled: false });
+  const at = new Date(a.t.clock.now()).toISOString();
+  const events = [{ at, eventName: "email.opened" }];
+  const found = await simulate(id, { events, answers: { crm: { status: 500 } } });
+  expect(valueAt(stepOf(found, "crm"), "outcome")).toBe("FAILED");
+  expect(valueAt(listAt(found, "executions")[0], "error")).toContain("last of 8 tries");
+});
+
+test("a graph that is not stored can be simulated, also one with a loop", async () => {
+  const id = await a.workflow({
+    trigger: { type: "EVENT", eventName: "signed-up" },
+    steps: [],
+    transitions: [],
+  });
+  const workflow = {
+    steps: [
+      { id: "start", type: "TRIGGER", config: { eventName: "signed-up" } },
+      { id: "wait", type: "DELAY", config: { amount: 1, unit: "days" } },
+    ],
+    transitions: [
+      { from: "start", to: "wait" },
+      { from: "wait", to: "wait" },
+    ],
+  };
+  const found = await simulate(id, { workflow });
+  expect(valueAt(found, "isCutShort")).toBe(true);
+  expect(pathOf(found)).toHaveLength(500);
+  expect(listAt((await a.t.call("GET", `/workflows/${id}`)).body, "data.steps")).toHaveLength(1);
+});
+
+test("a contact that entered before would not enter again", async () => {
+  const id = await a.workflow(series());
+  await a.track("signed-up", {}, "again@example.com");
+  const found = await simulate(id, { contactId: a.contactId("again@example.com") });
+  expect(stringAt(found, "hindrance")).toContain("re-entry is not allowed");
+});
+
+test.each([
+  ["until", { startAt: "2026-05-02T09:00:00Z", until: "2026-05-01T09:00:00Z" }],
+  ["until", { startAt: "2026-05-02T09:00:00Z", until: "2036-05-01T09:00:00Z" }],
+  [
+    "events.0.at",
+    { startAt: "2026-05-02T09:00:00Z", events: [{ at: "2026-05-01T09:00:00Z", eventName: "a" }] },
+  ],
+  ["sample", { contactId: "x", sample: {} }],
+  ["workflow.steps.0.type", { workflow: { steps: [{ id: "a", type: "NOTHING" }] } }],
+])("a simulation refuses a wrong %s", async (field, input) => {
+  const id = await a.workflow(series(), { enabled: false });
+  const answer = await a.t.call("POST", `/workflows/${id}/simulation`, input);
+  expect([answer.status, answer.at("error.errors.0.field")]).toEqual([422, field]);
+});
+
+test("an unknown contact or workflow is not found", async () => {
+  const id = await a.workflow(series(), { enabled: false });
+  const contact = await a.t.call("POST", `/workflows/${id}/simulation`, { contactId: "none" });
+  expect([contact.status, contact.at("error.code")]).toEqual([404, "CONTACT_NOT_FOUND"]);
+  expect((await a.t.call("POST", "/workflows/none/simulation", {})).status).toBe(404);
+});
