@@ -45,6 +45,7 @@ import { systemModule } from "./modules/system/system.ts";
 import { draftNoun } from "./modules/template-editor/drafts.ts";
 import { templateTestNoun } from "./modules/template-editor/test-mail.ts";
 import { templateNoun } from "./modules/templates.ts";
+import { preferencePreviewNoun } from "./modules/preferences/preview.ts";
 import { preferenceNoun } from "./modules/preferences/preferences.ts";
 import { contactTopicNoun, topicNoun } from "./modules/topics/topics.ts";
 import { trackNoun } from "./modules/track.ts";
@@ -103,6 +104,7 @@ function createModules(app: App): readonly Module[] {
     moduleOf(app, subscriptionNoun),
     moduleOf(app, preferenceNoun),
     moduleOf(app, formNoun),
+    moduleOf(app, preferencePreviewNoun),
     moduleOf(app, trackingNoun),
     moduleOf(app, projectRelayNoun),
     moduleOf(app, trackingHostNoun),

@@ -930,6 +930,11 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     heading: "Settings",
   },
   {
+    name: "settings-branding",
+    path: ({ project }) => `/p/${project}/settings/branding`,
+    heading: "Settings",
+  },
+  {
     name: "settings-delivery",
     path: ({ project }) => `/p/${project}/settings/delivery`,
     heading: "Settings",

@@ -287,6 +287,12 @@ const generalRoute = createRoute({
   component: lazyPage(() => import("./pages/settings/general-page.tsx"), "GeneralPage"),
 });
 
+const brandingRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "/branding",
+  component: lazyPage(() => import("./pages/settings/branding-page.tsx"), "BrandingPage"),
+});
+
 const deliveryRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "/delivery",
@@ -349,7 +355,13 @@ const routeTree = rootRoute.addChildren([
       relayReportsRoute,
       reportMailboxesRoute,
       keysRoute,
-      settingsRoute.addChildren([generalRoute, deliveryRoute, teamRoute, auditRoute]),
+      settingsRoute.addChildren([
+        generalRoute,
+        brandingRoute,
+        deliveryRoute,
+        teamRoute,
+        auditRoute,
+      ]),
     ]),
   ]),
 ]);

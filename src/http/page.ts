@@ -190,6 +190,7 @@ legend + .choice, .choices > .choice:first-child { border-top: 0 }
 .choices:has([value=until]:checked) .day { display: block }
 @supports not selector(:has(a)) { .day { display: block } }
 fieldset > .hint { margin: 0 0 .5rem }
+.field > .hint { margin: .375rem 0 0 }
 .title { font-size: 1.125rem; font-weight: 650; line-height: 1.35 }
 .more { margin: 1.75rem 0 0 }
 details { border-top: 1px solid var(--line) }

@@ -91,7 +91,6 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   getInboxMessageHeaders: MESSAGE,
   waitForInboxMessages: "Tests wait with it; the page gets new messages as live events.",
   deleteInboxRules: "Tests remove all rules at their end; the page removes one at a time.",
-  getImage: "The list of images has all of it.",
 };
 
 let sources: ReadonlyMap<string, string>;

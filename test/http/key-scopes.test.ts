@@ -108,6 +108,7 @@ const OPEN_ROUTES = `
   GET    /templates/:id/usage                                     READ
   GET    /templates/:id/versions                                  READ
   GET    /templates/:id/versions/:revision                        READ
+  GET    /preference-page/preview                                 READ
   GET    /topics                                                  READ CONTACTS
   GET    /topics/:id                                              READ CONTACTS
   GET    /topics/:id/usage                                        READ

@@ -6,6 +6,7 @@ import { Page, PathTabs } from "../../ui/page.tsx";
 
 const TABS = [
   { to: "/p/$project/settings/general", label: "General" },
+  { to: "/p/$project/settings/branding", label: "Branding" },
   { to: "/p/$project/settings/delivery", label: "Delivery" },
   { to: "/p/$project/settings/team", label: "Team" },
   { to: "/p/$project/settings/audit", label: "Audit" },

@@ -1,0 +1,12 @@
+/** What the form of the branding holds. */
+
+export type BrandValues = { brandColor: string; logoImageId: string };
+
+/** The form has empty texts for what is not set. */
+export const brandValues = (project: {
+  brandColor: string | null;
+  logoImageId: string | null;
+}): BrandValues => ({
+  brandColor: project.brandColor ?? "",
+  logoImageId: project.logoImageId ?? "",
+});
