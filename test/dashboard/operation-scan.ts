@@ -38,6 +38,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
   "inbound-routes": "pages/received",
   inboxes: "pages/inbox",
   layouts: "pages/templates",
+  "preference-page": "pages/settings",
   projects: "pages/settings",
   "received-mails": "pages/received",
   "report-mailboxes": "pages/relay-reports",
