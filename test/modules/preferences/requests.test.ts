@@ -178,6 +178,43 @@ describe("the link of a mail", () => {
   });
 });
 
+describe("a crash", () => {
+  /** Calls a form while one of its writes fails, as if the process had died before the commit. */
+  async function failing(person: Person, on: string, form: [path: string, body: string]) {
+    const { sqlite } = person.t.db;
+    sqlite.run(`CREATE TEMP TRIGGER dies BEFORE ${on} BEGIN SELECT RAISE(ABORT, 'no'); END`);
+    try {
+      expect((await person.submit(...form)).status).toBe(500);
+    } finally {
+      sqlite.run("DROP TRIGGER dies");
+    }
+  }
+
+  test("between the request and its mail leaves neither, and the person can ask again", async () => {
+    const person = await writable();
+    const form: [string, string] = [person.letter.manage, addressForm("countess@new.example")];
+    for (const table of ["emails", "preference_requests"]) {
+      await failing(person, `INSERT ON ${table}`, form);
+      expect([await mailsTo(person, "ada@example.net"), requestsOf(person)]).toEqual([[], []]);
+    }
+    await person.submit(...form);
+    expect(await mailsTo(person, "ada@example.net")).toHaveLength(1);
+  });
+
+  test("while the address is changed leaves the link usable, and tells nobody", async () => {
+    const person = await writable();
+    await person.submit(person.letter.manage, addressForm("countess@new.example"));
+    await person.submit(await linkTo(person, "ada@example.net"), CONFIRM);
+    const link = await linkTo(person, "countess@new.example");
+    await failing(person, "UPDATE ON contacts", [link, CONFIRM]);
+    expect(contactsOf(person)).toEqual([{ email: "ada@example.net", isSubscribed: 1 }]);
+    expect(await mailsTo(person, "ada@example.net")).toHaveLength(1);
+    expect((await person.submit(link, CONFIRM)).status).toBe(200);
+    expect(contactsOf(person)).toEqual([{ email: "countess@new.example", isSubscribed: 1 }]);
+    expect(await mailsTo(person, "ada@example.net")).toHaveLength(2);
+  });
+});
+
 test("a suppressed address gets no mail, and the page says the same", async () => {
   const person = await writable();
   await person.t.call("POST", "/suppressions", { email: "ada@example.net" });
