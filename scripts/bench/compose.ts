@@ -88,6 +88,7 @@ function rowOf(number: number, html: string): MailRow {
     replyTo: null,
     html,
     headers: "[]",
+    topicName: null,
     isMarketing: true,
     bounceHost: null,
     attachments: [],

@@ -19,6 +19,8 @@ export type Page = {
   brand: Brand | null;
   /** A button that posts to the address of the page. */
   button: { label: string; name: string; value: string; isMain: boolean } | null;
+  /** Another button in the same form, which is less prominent; null or absent for none. */
+  secondButton?: { label: string; name: string; value: string } | null;
   /** A small text after the button. */
   note: string | null;
 };
@@ -122,12 +124,16 @@ function plainPage({ language }: Texts, { title, text }: { title: string; text: 
 }
 
 /** The form has no `action`, so it posts to the address of the page, also behind a proxy. */
-function formOf({ button }: Page): string {
+function formOf({ button, secondButton = null }: Page): string {
   if (button === null) return "";
-  const { name, value, label, isMain } = button;
+  const second = secondButton === null ? "" : buttonHtml({ ...secondButton, isMain: false });
+  return `<form method="post">${buttonHtml(button)}${second}</form>\n`;
+}
+
+function buttonHtml({ name, value, label, isMain }: NonNullable<Page["button"]>): string {
   return (
-    `<form method="post"><button name="${name}" value="${value}"` +
-    `${isMain ? "" : ' class="second"'}>${Bun.escapeHTML(label)}</button></form>\n`
+    `<button name="${name}" value="${value}"` +
+    `${isMain ? "" : ' class="second"'}>${Bun.escapeHTML(label)}</button>`
   );
 }
 
@@ -160,6 +166,7 @@ form { margin: 1.75rem 0 0 }
 button { width: 100%; min-height: 3rem; padding: .625rem 1.25rem; border: 1px solid var(--edge);
   border-radius: .625rem; background: var(--main); color: var(--on-main); font: inherit;
   font-weight: 600; cursor: pointer }
+button + button { margin-top: .75rem }
 button.second { border-color: var(--link); background: transparent; color: var(--link) }
 button:hover { filter: brightness(1.08) }
 :is(button, input, select, a, summary):focus-visible { outline: 3px solid var(--ink); outline-offset: 2px }

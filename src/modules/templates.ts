@@ -16,9 +16,8 @@ import type { Project } from "../http/admission.ts";
 import type { RequestActor } from "../http/admitted-writes.ts";
 import { BODY_LIMITS, limited } from "../http/body-limits.ts";
 import { Envelope, ListEnvelope, NoContent, type Page } from "../http/envelope.ts";
-import { mailboxIn, normalizedAddress, normalizedMailbox } from "../http/formats.ts";
+import { normalizedAddress } from "../http/formats.ts";
 import { ensureRevision } from "../http/if-match.ts";
-import { displayName } from "../protocols/mime/mailbox.ts";
 import { operations, read, write } from "../http/operations.ts";
 import { containsText, smallPage } from "../http/pagination.ts";
 import { ContactPreviewQuery, PreviewDocument } from "../http/preview-query.ts";
@@ -34,6 +33,7 @@ import type { Noun } from "./module.ts";
 import { Preview, PreviewInput, preview, previewResponse } from "./previews.ts";
 import { bodyToSend } from "./templates/assembled.ts";
 import { findApiSends } from "./templates/api-sends.ts";
+import { optionalContent } from "./templates/given-content.ts";
 import {
   ListedTemplate,
   ListedVersion,
@@ -61,6 +61,7 @@ import {
   type VersionContent,
   type VersionRow,
 } from "./templates/versions.ts";
+import { findTopic, requireMarketing, topicColumn, topicIdOf } from "./topics/choices.ts";
 
 export type { Template } from "./templates/model.ts";
 
@@ -188,7 +189,7 @@ export const templateNoun: Noun = {
         role: "EDITOR",
         summary: "Restore a version of a template",
         description:
-          "Makes a new revision with the content of the version, without a layout that was deleted.",
+          "Makes a new revision with the content of the version, without a layout or topic that was deleted.",
         isIdempotent: true,
         isConditional: true,
         answer: Envelope(Template),
@@ -258,7 +259,12 @@ function listTemplates(
       eq(templates.projectSeq, project.seq),
       name === undefined ? undefined : containsText(templates.name, name),
     ),
-    present: (row) => presentListed({ ...row, layoutId: layoutIdOf(app, row.layoutSeq) }),
+    present: (row) =>
+      presentListed({
+        ...row,
+        layoutId: layoutIdOf(app, row.layoutSeq),
+        topicId: topicIdOf(app, row.topicSeq),
+      }),
   });
 }
 
@@ -273,9 +279,10 @@ const findById = statement<TemplateRow, [number, string]>(`
   SELECT t.seq, t.id, t.project_seq AS projectSeq, t.name, t.description, t.subject, t.preheader,
          t.body, t.design, t.format, t.layout_seq AS layoutSeq, l.id AS layoutId,
          l.body AS layoutBody, t.from_address AS "from", t.from_name AS fromName,
-         t.reply_to AS replyTo, t.type, t.revision, t.created_at AS createdAt,
-         t.updated_at AS updatedAt
+         t.reply_to AS replyTo, t.type, t.topic_seq AS topicSeq, topic.id AS topicId, t.revision,
+         t.created_at AS createdAt, t.updated_at AS updatedAt
   FROM templates t LEFT JOIN layouts l ON l.seq = t.layout_seq
+  LEFT JOIN topics topic ON topic.seq = t.topic_seq
   WHERE t.project_seq = +? AND t.id = +?`);
 
 /** Throws 404 without such a template. */
@@ -286,7 +293,10 @@ export function getTemplate(app: App, projectSeq: number, id: string): TemplateR
 }
 
 /** The columns that a change may set. */
-type Content = Omit<VersionContent, "layoutId"> & { layoutSeq: number | null };
+type Content = Omit<VersionContent, "layoutId" | "topicId"> & {
+  layoutSeq: number | null;
+  topicSeq: number | null;
+};
 
 export function createTemplate(
   app: App,
@@ -315,6 +325,7 @@ const EMPTY: Omit<Content, "name" | "subject" | "body" | "type"> = {
   from: null,
   fromName: null,
   replyTo: null,
+  topicSeq: null,
 };
 
 function insertTemplate(
@@ -360,7 +371,8 @@ function changeTemplate(
   by: { actor: RequestActor; isKept?: boolean },
 ): TemplateRow {
   const layoutId = layoutIdOf(app, content.layoutSeq);
-  if (changedFields(template, { ...content, layoutId }).length === 0) return template;
+  const topicId = topicIdOf(app, content.topicSeq);
+  if (changedFields(template, { ...content, layoutId, topicId }).length === 0) return template;
   ensureFits(app, content);
   const revision = template.revision + 1;
   app.db
@@ -378,7 +390,9 @@ const announce = (app: App, { projectSeq, id }: Pick<TemplateRow, "projectSeq" |
   announceChange(app, { projectSeq, type: "template.changed", id });
 
 /** Throws 422 for a content whose parts do not belong together. */
-function ensureFits(app: App, { format, design, body, preheader, layoutSeq }: Content): void {
+function ensureFits(app: App, content: Content): void {
+  const { format, design, body, preheader, layoutSeq, type, topicSeq } = content;
+  if (topicSeq !== null) requireMarketing(type);
   if (format === "VISUAL" && design === null) {
     throw fieldError("design", "required", "is required for the format VISUAL");
   }
@@ -406,7 +420,11 @@ function restoreVersion(
 ): TemplateRow {
   const layoutSeq =
     version.layoutId === null ? null : layoutSeqOf(app, template.projectSeq, version.layoutId);
-  const content = { ...contentColumns({ ...version, layoutSeq }) };
+  const topicSeq =
+    version.topicId === null
+      ? null
+      : (findTopic(app, template.projectSeq, version.topicId)?.seq ?? null);
+  const content = { ...contentColumns({ ...version, layoutSeq, topicSeq }) };
   const restored = changeTemplate(app, template, content, { actor, isKept: true });
   if (restored.revision === template.revision) keepVersion(app, restored);
   return restored;
@@ -457,7 +475,7 @@ function inUse(users: readonly string[]): AppError {
 
 /** The columns other than those of required fields that the request contains. */
 function givenColumns(app: App, projectSeq: number, fields: TemplatePatch): Partial<Content> {
-  const { preheader, design, format, layoutId, from } = fields;
+  const { preheader, design, format, layoutId, from, topicId } = fields;
   return {
     ...optionalContent(fields),
     ...(from === undefined ? {} : { from: from && normalizedAddress(from) }),
@@ -467,31 +485,11 @@ function givenColumns(app: App, projectSeq: number, fields: TemplatePatch): Part
     ...(layoutId === undefined
       ? {}
       : { layoutSeq: layoutId === null ? null : layoutIn(app, projectSeq, layoutId).seq }),
-  };
-}
-
-/** The display name in the text of an address; undefined if there is none. */
-const nameIn = (address: string | null | undefined): string | undefined =>
-  (address && mailboxIn(address).name) || undefined;
-
-/**
- * The optional columns of a template or a campaign that the request contains; an omitted field does
- * not change its column.
- */
-export function optionalContent(
-  fields: Pick<TemplatePatch, "description" | "from" | "fromName" | "replyTo">,
-) {
-  const { fromName = nameIn(fields.from) } = fields;
-  return {
-    ...(fields.description === undefined ? {} : { description: fields.description }),
-    ...(fromName === undefined ? {} : { fromName: fromName && displayName(fromName) }),
-    ...(fields.replyTo === undefined
-      ? {}
-      : { replyTo: fields.replyTo && normalizedMailbox(fields.replyTo) }),
+    ...topicColumn(app, projectSeq, topicId),
   };
 }
 
 function contentColumns(row: Content): Content {
-  const { preheader, design, format, layoutSeq, type } = row;
-  return { ...contentOf(row), preheader, design, format, layoutSeq, type };
+  const { preheader, design, format, layoutSeq, type, topicSeq } = row;
+  return { ...contentOf(row), preheader, design, format, layoutSeq, type, topicSeq };
 }

@@ -5,7 +5,13 @@ import { bytesOfRow } from "../db/usage.ts";
 import type { UsageCounter } from "../db/usage-counter.ts";
 
 type CampaignEmails = {
-  campaign: { seq: number; projectSeq: number; subject: string; category: string };
+  campaign: {
+    seq: number;
+    projectSeq: number;
+    subject: string;
+    category: string;
+    topicSeq: number | null;
+  };
   messageSeq: number;
   /** The variant of an A/B test; null for other mail. */
   variant: string | null;
@@ -29,6 +35,7 @@ type Values = {
   dueAt: number;
   /** 1 for a notice to all contacts of the audience, also to those who have unsubscribed. */
   isNotice: 0 | 1;
+  topicSeq: number | null;
   /** JSON array. */
   seqs: string;
 };
@@ -36,8 +43,8 @@ type Values = {
 const BYTES_OF_MAIL = bytesOfRow("emails", { variables: null, tags: null });
 
 /**
- * Part of a change. Contacts that are not subscribed, unless it is a notice, and those that have a mail of this campaign
- * already, get none; suppressed ones get a mail that is SUPPRESSED from the start.
+ * Part of a change. Contacts that are not subscribed, not in the topic of the campaign or have paused get
+ * none, unless it is a notice, nor do those that have a mail of this campaign already; suppressed ones get a mail that is SUPPRESSED from the start.
  */
 export function createCampaignInsert({ db, usage }: { db: Db; usage: UsageCounter }) {
   // SQLite makes the ids (UUIDv7, RFC 9562 §5.7), because a thousand round trips would cost more.
@@ -56,7 +63,13 @@ export function createCampaignInsert({ db, usage }: { db: Db; usage: UsageCounte
                      WHERE suppressions.project_seq = contacts.project_seq
                        AND suppressions.email = contacts.email) AS suppressed
       FROM json_each($seqs) AS asked CROSS JOIN contacts ON contacts.seq = asked.value
-      WHERE contacts.is_subscribed OR $isNotice) AS asked
+      WHERE $isNotice OR (
+        contacts.is_subscribed AND coalesce(contacts.paused_until, 0) <= $now
+        AND ($topicSeq IS NULL OR coalesce(
+          (SELECT chosen.is_subscribed FROM topic_subscriptions AS chosen
+           WHERE chosen.topic_seq = $topicSeq AND chosen.contact_seq = contacts.seq),
+          (SELECT topics.default_state = 'SUBSCRIBED' FROM topics
+           WHERE topics.seq = $topicSeq))))) AS asked
     WHERE true
     ON CONFLICT DO NOTHING`);
   const lastEmail = db.sqlite.prepare<{ seq: number | null }, []>(
@@ -79,6 +92,7 @@ export function createCampaignInsert({ db, usage }: { db: Db; usage: UsageCounte
       now,
       dueAt,
       isNotice: campaign.category === "TRANSACTIONAL" ? 1 : 0,
+      topicSeq: campaign.topicSeq,
       seqs: JSON.stringify(contactSeqs),
     });
     usage.addEmails(campaign.projectSeq, changes);

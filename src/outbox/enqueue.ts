@@ -44,6 +44,8 @@ export type SharedMessage = {
   isUntracked?: true;
   /** VisibleRecipients (protocols/mime/visible-recipients.ts) that all its mails show. */
   recipients?: string;
+  /** The topic to which its mails belong; only for marketing. */
+  topicSeq?: number;
 };
 
 type NewEmail = {
@@ -74,8 +76,16 @@ type NewEmail = {
 
 type InsertedMessage = Omit<
   SharedMessage,
-  "headers" | "isMarketing" | "isUntracked" | "attachments" | "utm" | "text" | "recipients"
+  | "headers"
+  | "isMarketing"
+  | "isUntracked"
+  | "attachments"
+  | "utm"
+  | "text"
+  | "recipients"
+  | "topicSeq"
 > & {
+  topicSeq: number | null;
   text: string | null;
   utm: string | null;
   recipients: string | null;
@@ -107,9 +117,10 @@ export function createEmailStore({ db, usage }: { db: Db; usage: UsageCounter })
   const insertMessageRow = db.sqlite.prepare<unknown, [InsertedMessage]>(`
     INSERT INTO messages (project_seq, digest, from_address, from_name, reply_to, html, headers,
                           text, recipients, is_marketing, is_untracked, has_attachments, utm,
-                          created_at)
+                          topic_seq, created_at)
     VALUES ($projectSeq, $digest, $fromAddress, $fromName, $replyTo, $html, $headers,
-            $text, $recipients, $isMarketing, $isUntracked, $hasAttachments, $utm, $createdAt)`);
+            $text, $recipients, $isMarketing, $isUntracked, $hasAttachments, $utm,
+            $topicSeq, $createdAt)`);
   const insertEmail = db.sqlite.prepare<unknown, [InsertedEmail]>(`
     INSERT INTO emails (id, project_seq, contact_seq, message_seq, source, template_id,
                         execution_seq, to_address, to_name, subject, variables, group_id,
@@ -133,6 +144,7 @@ export function createEmailStore({ db, usage }: { db: Db; usage: UsageCounter })
         text,
         recipients,
         utm: message.utm ?? null,
+        topicSeq: message.topicSeq ?? null,
         createdAt,
       }),
     );

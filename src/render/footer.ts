@@ -4,6 +4,7 @@
  */
 
 import { chooseTexts, fillPlaceholders } from "./language.ts";
+import { topicTexts } from "./topic-texts.ts";
 
 export type Footer = { html: string; text: string };
 
@@ -11,17 +12,23 @@ export type Footer = { html: string; text: string };
 export function unsubscribeFooter(mail: {
   unsubscribeUrl: string;
   projectName: string;
+  /** Null or absent for a mail without a topic. */
+  topicName?: string | null;
   language: string;
 }): Footer {
   const texts = chooseTexts(mail.language, null);
   const url = mail.unsubscribeUrl;
-  const project = mail.projectName;
-  const reason = fillPlaceholders(texts.footer, { project: Bun.escapeHTML(project) });
+  const { projectName: project, topicName: topic = null } = mail;
+  const sentence = topic === null ? texts.footer : topicTexts(texts).footer;
+  const reason = fillPlaceholders(sentence, {
+    project: Bun.escapeHTML(project),
+    topic: Bun.escapeHTML(topic ?? ""),
+  });
   return {
     html:
       `<div lang="${texts.language}" style="${BLOCK_STYLE}">${reason} ` +
       `<a href="${Bun.escapeHTML(url)}" style="${LINK_STYLE}">${texts.unsubscribe}</a></div>`,
-    text: `${fillPlaceholders(texts.footer, { project })}\n${texts.unsubscribe}: ${url}`,
+    text: `${fillPlaceholders(sentence, { project, topic: topic ?? "" })}\n${texts.unsubscribe}: ${url}`,
   };
 }
 

@@ -30,6 +30,8 @@ export type OutgoingInput = {
   /** Null for transactional mail, which gets neither footer nor list headers. */
   marketing: {
     projectName: string;
+    /** The topic of the mail, which the footer names; null or absent for none. */
+    topicName?: string | null;
     language: string;
     feedbackId: string;
     /** Null or absent if no server receives unsubscriptions by mail. */

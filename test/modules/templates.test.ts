@@ -28,7 +28,7 @@ const optional = {
 };
 const none = { description: null, from: null, fromName: null, replyTo: null };
 /** The other fields of a new template, without its design, as the list shows them. */
-const listed = { preheader: null, format: "CODE", layoutId: null, revision: 1 };
+const listed = { preheader: null, format: "CODE", layoutId: null, topicId: null, revision: 1 };
 const plain = { ...listed, design: null };
 
 const post = (body: object) => t.call("POST", "/templates", body);

@@ -18,6 +18,9 @@ test("a mail whose look-up throws before its transaction ends once, and is not s
     isTest: false,
     contactSeq: 1,
     isSubscribed: true,
+    topicSeq: null,
+    isInTopic: true,
+    pausedUntil: null,
     suppression: null,
     envelopeFrom: null,
   };

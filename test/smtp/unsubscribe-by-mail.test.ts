@@ -8,6 +8,7 @@ import {
   UNKNOWN_USER,
   vacation,
 } from "../modules/bounces/reports.ts";
+import { waitUntil } from "../support/eventually.ts";
 import { rawSmtp, sendRaw } from "../support/smtp-client.ts";
 import { inboundPort } from "../../src/smtp/inbound-module.ts";
 
@@ -28,9 +29,13 @@ function setReturnPath(isVerified: boolean): void {
 }
 
 /** Sends a mail to a new subscribed contact, and returns what its header says. */
-async function received(type: "MARKETING" | "TRANSACTIONAL" = "MARKETING") {
+async function received(
+  type: "MARKETING" | "TRANSACTIONAL" = "MARKETING",
+  topicId: string | null = null,
+) {
   const to = `person-${++count}@example.net`;
-  const template = { name: "News", type, subject: "News", body: "<p>b</p>", from: "n@acme.test" };
+  const content = { name: "News", type, subject: "News", body: "<p>b</p>", from: "n@acme.test" };
+  const template = { ...content, topicId };
   const made = await t.create("/templates", template, "data.id");
   const mail = { to, template: made, subscribed: true };
   const id = await t.create("/v1/send", mail, "data.emails.0.email");
@@ -141,4 +146,15 @@ test("POST /v1/bounces takes it, if another server receives the mail", async () 
   expect(isSubscribed(to)).toBe(false);
   const again = await t.post(PLAIN, address);
   expect(again.at("data.effect")).toBe("none");
+});
+
+test("a mail of a topic is unsubscribed from its topic alone", async () => {
+  setReturnPath(true);
+  const topic = { name: "Tips", default: "SUBSCRIBED" };
+  const topicId = await t.create("/topics", topic, "data.id");
+  const { to, id, address } = await received("MARKETING", topicId);
+  for (let n = 0; n < 2; n++) expect(await deliverTo(address, PLAIN)).toStartWith("250");
+  await waitUntil(() => t.eventsOf(id).some(({ name }) => name === "contact.topic_unsubscribed"));
+  expect(isSubscribed(to)).toBe(true);
+  expect(await unsubscriptions(id)).toEqual([]);
 });

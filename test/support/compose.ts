@@ -45,6 +45,7 @@ export function mailRow(rest: Partial<MailRow> = {}): MailRow {
     variables: "{}",
     acceptedAt: SIGNED_AT.getTime(),
     messageSeq: 1,
+    topicName: null,
     fromAddress: "news@acme.test",
     fromName: "Acme",
     replyTo: null,

@@ -12,6 +12,8 @@ export type SendOptions = {
   type?: "MARKETING" | "TRANSACTIONAL";
   from?: string;
   headers?: Record<string, string>;
+  /** The topic of the mail. */
+  topicId?: string;
 };
 
 /** A sent mail as its recipient receives it. */
@@ -58,10 +60,10 @@ export function mailingOf(t: TestApp) {
     /** Sends one mail to a subscribed contact and returns it as received. */
     async send(rest: SendOptions = {}): Promise<Received> {
       const type = rest.type ?? "MARKETING";
-      const { body = BODY, from = "news@acme.test" } = rest;
+      const { body = BODY, from = "news@acme.test", topicId = null } = rest;
       const template = await t.create(
         "/templates",
-        { name: "News", type, subject: "News", body, from },
+        { name: "News", type, subject: "News", body, from, topicId },
         "data.id",
       );
       const id = await t.create(

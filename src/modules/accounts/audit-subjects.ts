@@ -46,6 +46,7 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
            archive_slug AS archiveSlug,
            (SELECT l.name FROM layouts l WHERE l.id = layout_id) AS layout,
            (SELECT t.name FROM templates t WHERE t.id = template_id) AS template,
+           (SELECT t.name FROM topics t WHERE t.seq = topic_seq) AS topic,
            (SELECT s.name FROM segments s WHERE s.seq = segment_seq) AS segment,
            ${time("scheduled_at")} AS scheduledFor
     FROM campaigns WHERE ${IN_PROJECT}`),
@@ -96,7 +97,8 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
   layout: subject(`SELECT name AS label, name, body FROM layouts WHERE ${IN_PROJECT}`),
   template: subject(`
     SELECT ${MAIL}, preheader, format, type,
-           (SELECT l.name FROM layouts l WHERE l.seq = layout_seq) AS layout
+           (SELECT l.name FROM layouts l WHERE l.seq = layout_seq) AS layout,
+           (SELECT t.name FROM topics t WHERE t.seq = topic_seq) AS topic
     FROM templates WHERE ${IN_PROJECT}`),
   topic: subject(`
     SELECT name AS label, name, key, description, default_state AS "default", visibility

@@ -49,6 +49,7 @@ import { contactService } from "../contacts/service.ts";
 import { createParser } from "../inboxes/parsing/parser.ts";
 import type { Noun } from "../module.ts";
 import { addSuppression } from "../suppressions.ts";
+import { setChoice, topicOfMail } from "../topics/choices.ts";
 import { findMailOfReport } from "./match.ts";
 
 const Kind = named(
@@ -357,14 +358,24 @@ export function applyComplaint(
   return { ...result, effect: "complained", suppressed: "COMPLAINT" };
 }
 
-/** Part of a change: a contact that is not subscribed stays as it is. */
+/**
+ * Part of a change: the contact leaves the topic of the mail, or all marketing mail if it has none. A
+ * contact that has left before stays as it is.
+ */
 export function applyUnsubscribe(app: App, mail: ReportedMail, via = "mail"): ReportResult {
   const result = resultOf("unsubscribe", mail);
   const contacts = contactService(app);
   const contact = contacts.findRecipient(mail);
-  if (contact === null || !contact.isSubscribed) return result;
+  if (contact === null) return result;
   const consent = { source: { type: "MAIL", id: mail.id } } as const;
-  contacts.setSubscription(contact, false, { emailSeq: mail.seq, data: { via }, consent });
+  const cause = { emailSeq: mail.seq, data: { via }, consent };
+  const topic = topicOfMail(app, mail.seq);
+  if (topic !== null) {
+    const hasLeft = setChoice(app, contact, { topic, isSubscribed: false, cause });
+    return hasLeft ? { ...result, effect: "unsubscribed" } : result;
+  }
+  if (!contact.isSubscribed) return result;
+  contacts.setSubscription(contact, false, cause);
   return { ...result, effect: "unsubscribed" };
 }
 

@@ -11,15 +11,17 @@ import { EXAMPLE } from "../../http/example-values.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import { SegmentQuery } from "../segments/model.ts";
+import { MARKETING_REFUSALS } from "../topics/choices.ts";
 import { audienceErrors, AudienceType, Category, restrictionErrors } from "./model.ts";
 
 const Count = Type.Integer();
 
-export const EXCLUSION_REASONS = ["UNSUBSCRIBED", ...SUPPRESSION_REASONS] as const;
+export const EXCLUSION_REASONS = [...MARKETING_REFUSALS, ...SUPPRESSION_REASONS] as const;
 export type ExclusionReason = (typeof EXCLUSION_REASONS)[number];
 const Reason = named("ExclusionReason", OneOf(EXCLUSION_REASONS), {
   description:
-    "UNSUBSCRIBED: not subscribed; HARD_BOUNCE: the address does not exist; SOFT_BOUNCE: mail to it " +
+    "UNSUBSCRIBED: not subscribed; TOPIC: not in the topic of the campaign; PAUSED: they want no " +
+    "marketing mail at present; HARD_BOUNCE: the address does not exist; SOFT_BOUNCE: mail to it " +
     "failed often; COMPLAINT: it reported mail as spam; MANUAL: somebody suppressed it",
 });
 
@@ -52,8 +54,7 @@ export const AudienceBreakdown = named(
       suppressed: "Others whose address is suppressed",
       recipients: "Those who remain: the campaign would be sent to them now",
       isExact: "False if the numbers are estimated from random contacts",
-      excluded:
-        "Unsubscribed and suppressed contacts by their reason, without reasons that none has",
+      excluded: "Contacts who get no mail by their reason, without reasons that none has",
     },
   ),
   {
@@ -113,6 +114,7 @@ export const AudienceInput = named(
         audienceFilter: Type.Optional(Nullable(named("Condition", Type.Unknown()))),
         category: Type.Optional(Category),
         type: Type.Optional(Category),
+        topicId: Type.Optional(Nullable(Type.String({ maxLength: 100 }))),
       }),
       {
         audienceType: "Whether all contacts, the members of a segment or filtered contacts get it",
@@ -120,6 +122,7 @@ export const AudienceInput = named(
         audienceFilter: "Condition; required if audienceType is FILTERED, otherwise null",
         category: "Whether it would be marketing, which is the default, or a notice to all",
         type: "The same as category",
+        topicId: "Id of the topic of the mail, which goes only to contacts in it",
       },
     ),
     (value) => [...audienceErrors(value), ...restrictionErrors(value)],

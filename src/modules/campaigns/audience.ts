@@ -11,15 +11,27 @@ import { presentContact } from "../contacts/service.ts";
 import { parseStored } from "../segments/condition/condition.ts";
 import {
   IS_NOBODY,
+  IS_NOT_PAUSED,
   IS_NOT_SUPPRESSED,
+  IS_PAUSED,
   IS_SUBSCRIBED,
   IS_UNSUBSCRIBED,
+  inTopic,
+  notInTopic,
   isSuppressedFor,
-} from "../segments/condition/operators.ts";
+} from "../segments/condition/audience-tests.ts";
 import { problemSentence, problemsOf } from "../segments/condition/problems.ts";
 import type { Counted } from "../segments/model.ts";
 import { type Segments, segmentService } from "../segments/service.ts";
 import { type Tallies, type ContactTally, tallyAudience } from "../segments/sql/tally.ts";
+import {
+  MARKETING_REFUSALS,
+  type MarketingRefusal,
+  requireMarketing,
+  topicBySeq,
+  topicColumn,
+  type TopicRow,
+} from "../topics/choices.ts";
 import {
   type AudienceBreakdown,
   type AudienceContactsQuery,
@@ -43,7 +55,7 @@ const DRAWN = 400;
  * The members of a campaign that decide who gets it. An audience without an id is that of no
  * campaign.
  */
-type AudienceOf = Pick<CampaignRow, "projectSeq" | "category" | "audienceCondition"> &
+type AudienceOf = Pick<CampaignRow, "projectSeq" | "category" | "audienceCondition" | "topicSeq"> &
   ReturnType<AudienceColumns> & { id?: string };
 
 export const campaignAudience = perApp(createCampaignAudience);
@@ -75,9 +87,37 @@ function createCampaignAudience(app: App) {
 
   const { members, page, pageWithTotal } = segments.audiences;
 
+  /** The topic of a marketing campaign; null without one. */
+  const topicOf = ({ category, topicSeq }: TopicSource): TopicRow | null =>
+    category === "MARKETING" ? topicBySeq(app, topicSeq) : null;
+
+  /** Of marketing: subscribed contacts who are in the topic and have not paused. */
+  function consentTests(campaign: TopicSource): Tests {
+    if (campaign.category !== "MARKETING") return [];
+    const topic = topicOf(campaign);
+    return [IS_SUBSCRIBED, ...(topic === null ? [] : [inTopic(topic)]), IS_NOT_PAUSED];
+  }
+
+  /** The tests of the contacts with one reason, or of those who get the mail. */
+  function testsOf(campaign: TopicSource, reason: ExclusionReason | undefined): Tests {
+    const consent = consentTests(campaign);
+    if (reason === undefined) return [...consent, IS_NOT_SUPPRESSED];
+    if (!isRefusal(reason)) return [...consent, isSuppressedFor(reason)];
+    if (campaign.category !== "MARKETING") return [IS_NOBODY];
+    const topic = topicOf(campaign);
+    switch (reason) {
+      case "UNSUBSCRIBED":
+        return [IS_UNSUBSCRIBED];
+      case "TOPIC":
+        return topic === null ? [IS_NOBODY] : [IS_SUBSCRIBED, notInTopic(topic)];
+      case "PAUSED":
+        return [IS_SUBSCRIBED, ...(topic === null ? [] : [inTopic(topic)]), IS_PAUSED];
+    }
+  }
+
   /**
-   * The contacts that a campaign is sent to: for marketing only subscribed ones
-   * (docs/interface.md#campaigns). Relative times count from the start of sending, which may be long
+   * The contacts that a campaign is sent to: for marketing only subscribed ones, who are in its topic and
+   * have not paused (docs/interface.md#campaigns). Relative times count from the start of sending, which may be long
    * ago if the process was interrupted.
    * Throws 409 if its segment was deleted or a stored comparison cannot be made, so that it is not
    * sent to a part of its audience; 422 if its filter names a deleted segment.
@@ -110,7 +150,7 @@ function createCampaignAudience(app: App) {
 
     /** Counts who matches now, and who of them gets no mail. Throws like `subscribed`. */
     async breakdown(audience: AudienceOf, counted: Counted = "EXACT"): Promise<AudienceBreakdown> {
-      const found = await tallyAudience(app, matching(audience, []), counted);
+      const found = await tallyAudience(app, matching(audience, []), counted, topicOf(audience));
       return breakdownOf(found, audience);
     },
 
@@ -167,22 +207,15 @@ function createCampaignAudience(app: App) {
         segmentId,
         audienceFilter: filter,
       });
-      return { ...columns, projectSeq, audienceCondition: null, category: categoryOf(input) };
+      const category = categoryOf(input);
+      const { topicSeq = null } = topicColumn(app, projectSeq, input.topicId);
+      if (topicSeq !== null) requireMarketing(category);
+      return { ...columns, projectSeq, audienceCondition: null, category, topicSeq };
     },
   };
 }
 
 const categoryOf = ({ category, type }: AudienceInput) => category ?? type ?? "MARKETING";
-
-/** The tests of the contacts with one reason, or of those who get the mail. */
-function testsOf(campaign: CampaignRow, reason: ExclusionReason | undefined): Tests {
-  if (reason === "UNSUBSCRIBED")
-    return campaign.category === "MARKETING" ? [IS_UNSUBSCRIBED] : [IS_NOBODY];
-  const consent = consentTests(campaign);
-  return reason === undefined
-    ? [...consent, IS_NOT_SUPPRESSED]
-    : [...consent, isSuppressedFor(reason)];
-}
 
 function breakdownOf(
   { tallies, isExact }: Tallies,
@@ -190,23 +223,25 @@ function breakdownOf(
 ): AudienceBreakdown {
   const sum = (fits: (each: ContactTally) => boolean) =>
     tallies.filter(fits).reduce((total, each) => total + each.count, 0);
-  const mayGet = (each: ContactTally) => category === "TRANSACTIONAL" || each.isSubscribed;
+  /** Why they get no mail, of several reasons the first one; null if they get it. */
+  const reasonOf = ({ isSubscribed, refusal, reason }: ContactTally) => {
+    if (category === "TRANSACTIONAL") return reason;
+    return isSubscribed ? (refusal ?? reason) : "UNSUBSCRIBED";
+  };
   const matched = sum(() => true);
   const counts = EXCLUSION_REASONS.map((reason) => ({
     reason,
-    count: sum((each) =>
-      reason === "UNSUBSCRIBED" ? !mayGet(each) : mayGet(each) && each.reason === reason,
-    ),
+    count: sum((each) => reasonOf(each) === reason),
     query: id === undefined ? null : `/campaigns/${id}/audience/contacts?reason=${reason}`,
   }));
-  const suppressed = sum((each) => mayGet(each) && each.reason !== null);
-  const recipients = sum((each) => mayGet(each) && each.reason === null);
+  const countOf = (isAmong: (reason: ExclusionReason) => boolean) =>
+    counts.filter(({ reason }) => isAmong(reason)).reduce((total, { count }) => total + count, 0);
   return {
     matched,
     matching: matched,
-    unsubscribed: matched - suppressed - recipients,
-    suppressed,
-    recipients,
+    unsubscribed: countOf((reason) => reason === "UNSUBSCRIBED"),
+    suppressed: countOf((reason) => !isRefusal(reason)),
+    recipients: sum((each) => reasonOf(each) === null),
     isExact,
     excluded: counts.filter((each) => each.count > 0),
   };
@@ -223,6 +258,7 @@ function segmentGone(): AppError {
   );
 }
 
-/** A notice also goes to contacts who have unsubscribed from marketing. */
-const consentTests = ({ category }: CampaignRow): Tests =>
-  category === "MARKETING" ? [IS_SUBSCRIBED] : [];
+type TopicSource = Pick<CampaignRow, "category" | "topicSeq">;
+
+const isRefusal = (reason: ExclusionReason): reason is MarketingRefusal =>
+  MARKETING_REFUSALS.some((each) => each === reason);

@@ -4,7 +4,7 @@ import type { campaigns } from "../../db/schema/campaigns.ts";
 import { normalizedAddress } from "../../http/formats.ts";
 import { fieldError, validationError } from "../../lib/errors.ts";
 import { parseCondition, wireCondition } from "../segments/condition/condition.ts";
-import { optionalContent } from "../templates.ts";
+import { optionalContent } from "../templates/given-content.ts";
 import { contentOf } from "../templates/present.ts";
 import {
   audienceErrors,
@@ -69,7 +69,7 @@ function createAudienceColumns(app: App) {
 /** The content of a copy of a campaign. */
 export function copiedColumns(campaign: CampaignRow): Content {
   const { audienceType, segmentSeq, audienceFilter, rate, category, utm } = campaign;
-  const { preheader, format, design, layoutId, templateId } = campaign;
+  const { preheader, format, design, layoutId, templateId, topicSeq } = campaign;
   return {
     ...contentOf(campaign),
     name: `${campaign.name} (copy)`.slice(0, 255),
@@ -84,6 +84,7 @@ export function copiedColumns(campaign: CampaignRow): Content {
     design,
     layoutId,
     templateId,
+    topicSeq,
   };
 }
 

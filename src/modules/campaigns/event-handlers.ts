@@ -12,6 +12,7 @@ import { campaignStats } from "./stats.ts";
 import type { App } from "../../core/app.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { campaignLog } from "./log.ts";
+import { UNSUBSCRIBE_EVENTS } from "./unsubscribe-events.ts";
 
 type Limits = {
   /** Shares of the mails that left, 0 to 1. A campaign that exceeds one of them is paused. */
@@ -51,7 +52,7 @@ function createCampaignHandlers(app: App) {
     WHERE email_seq = +? AND name = 'email.clicked' AND json_extract(data, '$.url') = +?`);
 
   const countUnsubscribed = sqlite.prepare<{ n: number }, [number]>(
-    "SELECT count(*) AS n FROM events WHERE email_seq = +? AND name = 'contact.unsubscribed'",
+    `SELECT count(*) AS n FROM events WHERE email_seq = +? AND name IN (${UNSUBSCRIBE_EVENTS})`,
   );
 
   function campaignOf(emailSeq: number | undefined): number | null {
@@ -132,6 +133,7 @@ function createCampaignHandlers(app: App) {
         case "email.suppressed":
           return stats.add(campaignSeq, "suppressed");
         case "contact.unsubscribed":
+        case "contact.topic_unsubscribed":
           return noteUnsubscribed(campaignSeq, event);
         case "email.opened":
           return stats.open(campaignSeq, { at: event.at, isFirst: true });

@@ -1,6 +1,7 @@
 /** Invariants between campaigns, their mails and their counters, for `mailstead check`. */
 
 import type { Invariant } from "../../db/invariant.ts";
+import { UNSUBSCRIBE_EVENTS } from "./unsubscribe-events.ts";
 
 /** For each counter, the SQL condition of the mails that it counts. */
 const COUNTERS = {
@@ -28,7 +29,7 @@ const EVENT_COUNTERS = {
   unsubscribed: `SELECT count(DISTINCT events.email_seq)
                  FROM emails JOIN events ON events.email_seq = emails.seq
                  WHERE emails.campaign_seq = campaigns.seq
-                   AND events.name = 'contact.unsubscribed'`,
+                   AND events.name IN (${UNSUBSCRIBE_EVENTS})`,
 } as const;
 
 const CLICKS_OF_LINKS = "SELECT sum(clicks) FROM campaign_links WHERE campaign_seq = campaigns.seq";

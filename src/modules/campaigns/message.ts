@@ -21,6 +21,7 @@ export function sharedMessage(app: App, campaign: CampaignRow) {
     isMarketing: campaign.category === "MARKETING",
     attachments: [],
     ...(campaign.utm === null ? {} : { utm: campaign.utm }),
+    ...(campaign.topicSeq === null ? {} : { topicSeq: campaign.topicSeq }),
   };
 }
 

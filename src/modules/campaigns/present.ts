@@ -8,6 +8,7 @@ import { conditionFor } from "../../http/role-views.ts";
 import type { Role } from "../../http/roles.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { contentOf } from "../templates/present.ts";
+import { topicIdOf } from "../topics/choices.ts";
 import { findAbTest, presentAbState, presentAbTest } from "./ab-tests/ab-tests.ts";
 import { archiveUrlOf } from "./archive.ts";
 import { type ImportedCampaign, ImportedCounts } from "./imported-model.ts";
@@ -44,6 +45,7 @@ export function presentCampaign(app: App, row: CampaignRow): Campaign {
     layoutId: row.layoutId,
     templateId: row.templateId,
     utm: parsed(row.utm),
+    topicId: topicIdOf(app, row.topicSeq),
     archived: row.isArchived,
     archiveSlug: row.archiveSlug,
     abTest: presentAbTest(abTest),

@@ -16,6 +16,7 @@ import type { CampaignRow } from "./present.ts";
 import { linksSeenAs } from "./report.ts";
 import type { Recipient, RECIPIENT_ACTIONS, RecipientQuery } from "./results-model.ts";
 import { readCounts } from "./stats.ts";
+import { UNSUBSCRIBE_EVENTS } from "./unsubscribe-events.ts";
 
 /** The recipients to find: the newest `limit` whose mail has a `seq` below `before`. */
 type Bounds = { before: number; limit: number };
@@ -41,7 +42,7 @@ const ACTIONS: Readonly<Record<(typeof RECIPIENT_ACTIONS)[number], string>> = {
   BOUNCED: "e.bounced_at IS NOT NULL",
   COMPLAINED: "e.complained_at IS NOT NULL",
   UNSUBSCRIBED: `EXISTS (SELECT 1 FROM events v INDEXED BY events_email
-                         WHERE v.email_seq = e.seq AND v.name = 'contact.unsubscribed')`,
+                         WHERE v.email_seq = e.seq AND v.name IN (${UNSUBSCRIBE_EVENTS}))`,
 };
 
 /** The recipients as a role sees them. */

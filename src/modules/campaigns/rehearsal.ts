@@ -22,6 +22,7 @@ import { parseData } from "../contacts/data.ts";
 import { checkContent, findPlaceholders } from "../content-work/content-work.ts";
 import { localEnvelope } from "../inboxes/envelope.ts";
 import { REHEARSAL_INBOX } from "../inboxes/service.ts";
+import { topicBySeq } from "../topics/choices.ts";
 import { renderSubject } from "../previews.ts";
 import { sharedMessage } from "./message.ts";
 import type { CampaignRow } from "./present.ts";
@@ -192,6 +193,10 @@ function mailTo(
     contactSeq: contact.seq,
     contactId: contact.id,
     isSubscribed: true,
+    topicSeq: campaign.topicSeq,
+    topicName: topicBySeq(app, campaign.topicSeq)?.name ?? null,
+    isInTopic: true,
+    pausedUntil: null,
     suppression: null,
     to: contact.email,
     toName: null,

@@ -42,6 +42,7 @@ import {
   typeErrors,
 } from "./model.ts";
 import { type CampaignRow, presentCampaign } from "./present.ts";
+import { requireMarketing, topicColumn } from "../topics/choices.ts";
 import { archiveColumns } from "./archive.ts";
 import { requireTemplate, templateColumns } from "./template-content.ts";
 import {
@@ -128,8 +129,10 @@ function createCampaigns(app: App) {
           ...NO_CONTENT,
           ...(isComplete ? {} : templateColumns(app, projectSeq, input)),
           ...optionalColumns(input),
+          ...topicColumn(app, projectSeq, input.topicId),
           name,
         };
+        requireTopicFits(content);
         if (content.from !== "") requireVerifiedSender(app, projectSeq, content.from);
         requireLayout(projectSeq, input);
         requireTemplate(app, projectSeq, input);
@@ -172,6 +175,7 @@ function createCampaigns(app: App) {
           .set({
             ...templateColumns(app, projectSeq, patch),
             ...optionalColumns(patch),
+            ...topicColumn(app, projectSeq, patch.topicId),
             ...(patch.name === undefined ? {} : { name: patch.name }),
             ...(touchesAudience(patch)
               ? audienceColumns(projectSeq, mergedAudience(present(campaign), patch))
@@ -182,6 +186,7 @@ function createCampaigns(app: App) {
           .where(and(eq(campaigns.seq, campaign.seq), eq(campaigns.status, campaign.status)))
           .returning()
           .get();
+        requireTopicFits(patched);
         if (patch.abTest !== undefined) storeAbTest(app, patched, patch.abTest);
         if (patched.status === "SCHEDULED") requireStillSendable(app, patched);
         return archive(patched, patch);
@@ -262,6 +267,10 @@ function requireStillSendable(app: App, campaign: CampaignRow): void {
   requireComplete(campaign);
   requireSendableAbTest(app, campaign);
   refuseLocalTimes(app, campaign, campaign.timeZone);
+}
+
+function requireTopicFits({ topicSeq, category }: Partial<Content>): void {
+  if (topicSeq) requireMarketing(category ?? "MARKETING");
 }
 
 /** A draft without content. */

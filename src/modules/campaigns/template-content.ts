@@ -15,6 +15,7 @@ export function templateColumns(
   if (!templateId) return {};
   const template = findTemplate(app, projectSeq, templateId);
   const { subject, body, preheader, format, design, layoutId, from, fromName, replyTo } = template;
+  const { topicSeq } = template;
   return {
     subject,
     body,
@@ -24,6 +25,7 @@ export function templateColumns(
     layoutId,
     ...(from === null ? {} : { from, fromName }),
     ...(replyTo === null ? {} : { replyTo }),
+    ...(topicSeq === null ? {} : { topicSeq }),
   };
 }
 

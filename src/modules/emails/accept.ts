@@ -23,6 +23,7 @@ import { ensureQueue } from "../quotas.ts";
 import { getTemplate, type TemplateRow } from "../templates.ts";
 import { bodyToSend } from "../templates/assembled.ts";
 import { noteSent } from "../templates/versions.ts";
+import { topicIn } from "../topics/choices.ts";
 import { readAttachments } from "./attachments.ts";
 import { type AcceptedMail, createCommit } from "./commit.ts";
 import { createDrafts, type DraftDeps, type RenderedMail, type Source } from "./drafts.ts";
@@ -82,6 +83,7 @@ export function createAccept(deps: AcceptDeps) {
     if (template !== null) noteSent(deps.app, template);
     const isMarketing = template?.type === "MARKETING";
     if (isMarketing && isOneMessage(input)) throw marketingCopies(input);
+    const topicSeq = topicOf(deps.app, project, input, template);
     const scheduledAt = scheduledTime(input.scheduledAt, clock.now());
     const sender = resolveSender(input, template, project.sender);
     const refusal = senderRefusal(domainOf(sender.address), by.senderDomains);
@@ -92,7 +94,13 @@ export function createAccept(deps: AcceptDeps) {
     const copying = { copied, reserveCopies: onlyOnce(by.reserveCopies) };
     const attachments = await readAttachments(deps.app, input, copying);
     const { body: html } = source.source;
-    const message = sharedMessage(project, input, { sender, template, html, attachments });
+    const message = sharedMessage(project, input, {
+      sender,
+      template,
+      topicSeq,
+      html,
+      attachments,
+    });
     const drafts = await renderAll(project, input, { source, ...copying });
     return () =>
       commit({ project, input, template, message, drafts, scheduledAt, now: clock.now() });
@@ -155,6 +163,7 @@ export function createAccept(deps: AcceptDeps) {
       projectSeq: project.seq,
       ...stored,
       isMarketing: message.isMarketing,
+      topicSeq: message.topicSeq ?? null,
       templateId: template?.id ?? null,
       tags: writeTags(input.tags),
       scheduledAt: work.scheduledAt ?? null,
@@ -197,6 +206,7 @@ function sharedMessage(
   rest: {
     sender: MailSender;
     template: TemplateRow | null;
+    topicSeq: number | null;
     html: string;
     attachments: SharedMessage["attachments"];
   },
@@ -213,7 +223,21 @@ function sharedMessage(
     attachments: rest.attachments,
     ...(input.text === undefined ? {} : { text: input.text }),
     ...(visible === null ? {} : { recipients: writeVisible(visible) }),
+    ...(rest.topicSeq === null ? {} : { topicSeq: rest.topicSeq }),
   };
+}
+
+/** The topic of the request, otherwise that of the template. */
+function topicOf(
+  app: App,
+  project: Project,
+  { topicId }: SendInput,
+  template: TemplateRow | null,
+): number | null {
+  if (topicId === undefined) return template?.topicSeq ?? null;
+  if (template?.type === "MARKETING") return topicIn(app, project.seq, topicId).seq;
+  const message = "is only for MARKETING mail, which has a template of that type";
+  throw fieldError("topicId", "invalid_value", message);
 }
 
 /** The consent of one person does not allow to show the mail to others. */

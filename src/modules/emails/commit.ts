@@ -2,10 +2,12 @@
 
 import type { App } from "../../core/app.ts";
 import type { EventLog } from "../../events/log.ts";
+import { isoTime } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
-import type { Contacts } from "../contacts/service.ts";
+import type { ContactRow, Contacts } from "../contacts/service.ts";
 import { suppressionReason } from "../suppressions.ts";
+import { type MarketingRefusal, mayGetMarketing, topicBySeq } from "../topics/choices.ts";
 import type { RenderedMail } from "./drafts.ts";
 
 export type AcceptedMail = { contact: { id: string; email: string }; email: string };
@@ -27,6 +29,8 @@ export function createCommit(deps: {
     /** The id of the first copy of a message to several recipients; null for other mails. */
     groupId: string | null;
     isMarketing: boolean;
+    /** The topic of a marketing mail; null or absent for none. */
+    topicSeq?: number | null;
     templateId: string | null;
     /** JSON: the tags of the mail. */
     tags?: string | null;
@@ -46,7 +50,7 @@ export function createCommit(deps: {
       defaultSubscribed: false,
       data: draft.contactData,
     });
-    if (work.isMarketing && !contact.isSubscribed) throw unsubscribed(draft.address);
+    if (work.isMarketing) requireMarketable(app, contact, work);
     const suppression = suppressionReason(app, projectSeq, draft.address);
     const emailSeq = store.insertEmail({
       id: draft.emailId,
@@ -80,11 +84,40 @@ export function createCommit(deps: {
   };
 }
 
-export function unsubscribed(address: string): AppError {
-  return new AppError(
-    400,
-    "RECIPIENT_UNSUBSCRIBED",
-    `${address} is not subscribed, and the mail is MARKETING.`,
-    { suggestion: "Leave this recipient out, or use a TRANSACTIONAL template. Nothing was sent." },
-  );
+/** Throws 400 if the contact may not get a marketing mail at its time. */
+function requireMarketable(
+  app: App,
+  contact: ContactRow,
+  mail: { topicSeq?: number | null; scheduledAt?: number | null; now: number },
+): void {
+  const { topicSeq = null, scheduledAt, now } = mail;
+  const refusal = mayGetMarketing(app, contact, topicSeq, scheduledAt ?? now);
+  if (refusal !== null) throw marketingRefused(app, { contact, topicSeq, refusal });
 }
+
+/** The refusal of a marketing mail to a contact that may not get it. */
+export function marketingRefused(
+  app: App,
+  {
+    contact: { email, pausedUntil },
+    topicSeq,
+    refusal,
+  }: {
+    contact: Pick<ContactRow, "email" | "pausedUntil">;
+    topicSeq: number | null;
+    refusal: MarketingRefusal;
+  },
+): AppError {
+  if (refusal === "PAUSED") {
+    const until = pausedUntil === null ? "" : ` until ${isoTime(pausedUntil)}`;
+    const message = `${email} has paused marketing mail${until}, and the mail is MARKETING.`;
+    return new AppError(400, "RECIPIENT_PAUSED", message, { suggestion: LEAVE_OUT });
+  }
+  const topic = topicBySeq(app, topicSeq);
+  const isLeft = refusal === "TOPIC" && topic !== null;
+  const state = isLeft ? `in the topic “${topic.name}”` : "subscribed";
+  const message = `${email} is not ${state}, and the mail is MARKETING.`;
+  return new AppError(400, "RECIPIENT_UNSUBSCRIBED", message, { suggestion: LEAVE_OUT });
+}
+
+const LEAVE_OUT = "Leave this recipient out, or use a TRANSACTIONAL template. Nothing was sent.";

@@ -101,6 +101,7 @@ export const SendInput = named(
         ),
         reply: Type.Optional(EmailAddress),
         subscribed: Type.Optional(Type.Boolean()),
+        topicId: Type.Optional(Type.String({ maxLength: 100 })),
         data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
         scheduledAt: Type.Optional(ScheduledTime),
         tags: Type.Optional(Tags),
@@ -127,6 +128,9 @@ export const SendInput = named(
         replyTo: "Address to which replies go, or up to 10",
         reply: "One such address: an older name of `replyTo`",
         subscribed: "If omitted: false for a new contact, unchanged for an existing one",
+        topicId:
+          "Id of a topic: the mail goes only to contacts in it. Only for a template of the type " +
+          "MARKETING, whose own topic it replaces",
         data:
           "Variables of the templates, also merged into the contact's data; " +
           '{"value": x, "persistent": false} is not stored',

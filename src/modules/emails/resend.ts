@@ -15,7 +15,8 @@ import { isDomainVerified, senderNotVerified } from "../domains/domains.ts";
 import { ensureQueue } from "../quotas.ts";
 import { suppressionReason } from "../suppressions.ts";
 import { writeTags } from "./tags.ts";
-import { TRANSACTIONAL_PRIORITY, unsubscribed } from "./commit.ts";
+import { mayGetMarketing } from "../topics/choices.ts";
+import { marketingRefused, TRANSACTIONAL_PRIORITY } from "./commit.ts";
 import type { EmailContents } from "./content/contents.ts";
 import type { Email } from "./record-model.ts";
 import type { EmailRecords } from "./records.ts";
@@ -79,15 +80,24 @@ export function createResend(deps: {
     return records.get(projectSeq, newMail);
   }
 
+  function refusalOf({ contactSeq, isSubscribed, topicSeq, pausedUntil }: LeasedMail) {
+    // A mail to an address that is no contact is not subscribed.
+    const contact = { seq: contactSeq ?? 0, isSubscribed, pausedUntil };
+    return mayGetMarketing(app, contact, topicSeq, clock.now());
+  }
+
   /** The address of a recipient who may get the mail now. */
   function recipientOf(projectSeq: number, mail: LeasedMail): string {
-    const { to, fromAddress, envelopeFrom, isMarketing, isSubscribed, isTest } = mail;
+    const { to, fromAddress, envelopeFrom, isMarketing, isTest, topicSeq, pausedUntil } = mail;
     // `find` refuses a mail whose recipient was deleted.
     if (to === null) throw new Error("a mail with its content has a recipient");
     const domain = domainOf(fromAddress);
     const isOurs = envelopeFrom === null && deps.requireVerifiedDomain;
     if (isOurs && !isDomainVerified(app, projectSeq, domain)) throw senderNotVerified(domain);
-    if (isMarketing && !isSubscribed && !isTest) throw unsubscribed(to);
+    const refusal = isMarketing && !isTest ? refusalOf(mail) : null;
+    if (refusal !== null) {
+      throw marketingRefused(app, { contact: { email: to, pausedUntil }, topicSeq, refusal });
+    }
     if (suppressionReason(app, projectSeq, to) !== null) throw suppressed(to);
     return to;
   }

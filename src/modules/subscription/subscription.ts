@@ -27,14 +27,16 @@ import { badLinkPage, errorPage, Html, type Page, pageResponse } from "../../htt
 import { AppError } from "../../lib/errors.ts";
 import { describeError } from "../../lib/log.ts";
 import { chooseTexts, type Texts } from "../../render/language.ts";
+import { isInTopic } from "../../outbox/topic-state.ts";
 import { openToken } from "../../render/links.ts";
 import { brandOf } from "../branding.ts";
 import type { ConsentSource } from "../consents/record.ts";
 import { contactLanguage } from "../contacts/language.ts";
 import { type ConsentCause, type ContactRow, contactService } from "../contacts/service.ts";
 import type { Noun } from "../module.ts";
+import { setChoice, topicOfMail, type TopicRow } from "../topics/choices.ts";
 import { ensureStorage } from "../quotas.ts";
-import { ACTION, buildPage, type PageName, wordingOf } from "./view.ts";
+import { ACTION, ACTIONS, buildPage, type PageName, wordingOf } from "./view.ts";
 
 /** The form of the pages, which mail programs also send for one click (RFC 8058 §3.1). */
 const PAGE_FORM = {
@@ -50,13 +52,15 @@ const PAGE_FORM = {
         properties: {
           action: {
             type: "string" as const,
-            enum: ["subscribe", "unsubscribe"],
-            description: "The change, from a button of a page",
+            enum: [...ACTIONS],
+            description:
+              "The change, from a button of a page; with a topic of the mail, unsubscribe is for this " +
+              "topic, and unsubscribe-all for all marketing mail",
           },
           "List-Unsubscribe": {
             type: "string" as const,
             enum: ["One-Click"],
-            description: "Unsubscribes; sent by mail programs",
+            description: "Unsubscribes, as the action unsubscribe; sent by mail programs",
           },
         },
         examples: [{ action: "unsubscribe" }],
@@ -231,12 +235,16 @@ function decisionIn(
   { fields, isEmpty }: { fields: ReadonlyMap<string, string>; isEmpty: boolean },
   name: PageName,
 ): Decision | null {
-  const action = fields.get(ACTION);
-  if (action === "subscribe" || action === "unsubscribe") {
-    return { isSubscribed: action === "subscribe", via: "page" };
+  const given = fields.get(ACTION);
+  const action = ACTIONS.find((each) => each === given);
+  if (action !== undefined) {
+    const isForAll = action === "unsubscribe-all";
+    return { isSubscribed: action === "subscribe", isForAll, via: "page" };
   }
   const isOneClick = isEmpty || fields.get("List-Unsubscribe") === "One-Click";
-  return isOneClick && name === "unsubscribe" ? { isSubscribed: false, via: "one-click" } : null;
+  return isOneClick && name === "unsubscribe"
+    ? { isSubscribed: false, isForAll: false, via: "one-click" }
+    : null;
 }
 
 /** The mail that a link belongs to, with its project and the contact whom the link changes. */
@@ -250,15 +258,19 @@ export type Recipient = {
   to: string | null;
   /** It has another address than the mail if its address was changed. Null if there is none. */
   contact: ContactRow | null;
+  /** The topic of the mail, and whether the contact is in it; null for none. */
+  topic: { row: TopicRow; name: string; isIn: boolean } | null;
 };
 
 type Decision = {
   isSubscribed: boolean;
+  /** True for all marketing mail, false for the topic of the mail if it has one. */
+  isForAll: boolean;
   /** The button of our page, or the one-click request of a mail program (RFC 8058). */
   via: "page" | "one-click";
 };
 
-type Mail = Omit<Recipient, "contact" | "brand"> & {
+type Mail = Omit<Recipient, "contact" | "brand" | "topic"> & {
   projectSeq: number;
   contactSeq: number | null;
 };
@@ -272,11 +284,16 @@ export function recipientOf(app: App, emailId: string | null): Recipient | null 
   const mail = emailId === null ? null : findMail(app).get(emailId);
   const brand = mail === null ? null : brandOf(app, mail.projectSeq);
   if (mail === null || brand === null) return null;
-  return { ...mail, brand, contact: contactService(app).findRecipient(mail) };
+  const contact = contactService(app).findRecipient(mail);
+  const row = topicOfMail(app, mail.emailSeq);
+  if (row === null) return { ...mail, brand, contact, topic: null };
+  const isIn = contact !== null && isInTopic(app, { topicSeq: row.seq, contactSeq: contact.seq });
+  return { ...mail, brand, contact, topic: { row, name: row.name, isIn } };
 }
 
 /**
- * Part of a change: returns the recipient after the decision. A decision that the contact already has
+ * Part of a change: returns the recipient after the decision. Who unsubscribes leaves the topic of the
+ * mail, or all marketing mail if it has none; who subscribes gets both. A decision that the contact already has
  * changes nothing. Null if the mail does not exist. An unsubscription is always stored; a subscription
  * is refused with 409 if strangers have filled their part of the storage quota, because who has the
  * link could change between both for ever.
@@ -284,12 +301,17 @@ export function recipientOf(app: App, emailId: string | null): Recipient | null 
 function decide(
   app: App,
   emailId: string | null,
-  { isSubscribed, via, consent }: Decision & { consent: ConsentCause },
+  { isSubscribed, isForAll, via, consent }: Decision & { consent: ConsentCause },
 ): Recipient | null {
   const recipient = recipientOf(app, emailId);
   if (recipient === null || recipient.contact === null) return recipient;
-  if (isSubscribed) ensureStorage(app, recipient.contact.projectSeq, true);
-  const cause = { emailSeq: recipient.emailSeq, data: { via }, consent };
-  const contact = contactService(app).setSubscription(recipient.contact, isSubscribed, cause);
-  return { ...recipient, contact };
+  const { contact, emailSeq } = recipient;
+  const topic = isForAll ? null : (recipient.topic?.row ?? null);
+  if (isSubscribed) ensureStorage(app, contact.projectSeq, true);
+  const cause = { emailSeq, data: { via }, consent };
+  if (topic !== null) setChoice(app, contact, { topic, isSubscribed, cause });
+  if (topic === null || isSubscribed) {
+    contactService(app).setSubscription(contact, isSubscribed, cause);
+  }
+  return recipientOf(app, emailId);
 }

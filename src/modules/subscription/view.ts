@@ -3,13 +3,14 @@
 import type { Brand } from "../../http/brand.ts";
 import type { Page } from "../../http/page.ts";
 import { fillPlaceholders, type PageText, type Texts } from "../../render/language.ts";
+import { topicTexts } from "../../render/topic-texts.ts";
 import type { Recipient } from "./subscription.ts";
 
 export type PageName = "unsubscribe" | "subscribe" | "manage";
 
 /** Name of the form field that holds an `Action`. */
 export const ACTION = "action";
-type Action = "subscribe" | "unsubscribe";
+export const ACTIONS = ["subscribe", "unsubscribe", "unsubscribe-all"] as const;
 
 /**
  * `hasActed` is true for the answer to a decision: the page then shows the new state and a button
@@ -30,6 +31,8 @@ export function buildPage(
   if (contact === null) {
     return toPage(texts, filled(texts.unsubscribed, values), { brand });
   }
+  const topic = name === "manage" || !contact.isSubscribed ? null : recipient.topic;
+  if (topic !== null) return topicPage(texts, { name, hasActed, values, topic, recipient });
   const { isSubscribed } = contact;
   const isQuestion = !hasActed && name === (isSubscribed ? "unsubscribe" : "subscribe");
   const state = isSubscribed ? texts.subscribed : texts.unsubscribed;
@@ -46,6 +49,37 @@ export function buildPage(
 }
 
 /**
+ * The page for a contact who gets marketing mail, and may join or leave the topic of the mail, or
+ * unsubscribe from everything.
+ */
+function topicPage(
+  texts: Texts,
+  view: {
+    name: PageName;
+    hasActed: boolean;
+    values: { project: string; email: string };
+    topic: NonNullable<Recipient["topic"]>;
+    recipient: Recipient;
+  },
+): Page {
+  const { name, hasActed, topic, recipient } = view;
+  const words = topicTexts(texts);
+  const values = { ...view.values, topic: topic.name };
+  const isQuestion = !hasActed && name === "unsubscribe" && topic.isIn;
+  const state = topic.isIn ? words.subscribed : words.unsubscribed;
+  const page = toPage(texts, filled(isQuestion ? words.askUnsubscribe : state, values), {
+    brand: recipient.brand,
+    action: topic.isIn ? "unsubscribe" : "subscribe",
+    isMain: isQuestion || (name === "subscribe" && !hasActed),
+  });
+  return {
+    ...page,
+    secondButton: { label: words.everything, name: ACTION, value: "unsubscribe-all" },
+    note: topic.isIn && !isQuestion ? null : fillPlaceholders(words.others, values),
+  };
+}
+
+/**
  * The text of the page with the button that was pressed. The address stays a placeholder, so that the
  * wording is the same for all recipients of the project.
  */
@@ -55,18 +89,19 @@ export function wordingOf(texts: Texts, name: PageName, recipient: Recipient): s
     hasActed: false,
     email: "{email}",
   });
-  const lines = [page.title, page.text, page.button && `[${page.button.label}]`, page.note];
+  const labels = [page.button, page.secondButton ?? null].map((each) => each && `[${each.label}]`);
+  const lines = [page.title, page.text, ...labels, page.note];
   return lines.filter((line) => line !== null).join("\n\n");
 }
 
 function filled({ title, text }: PageText, values: Readonly<Record<string, string>>): PageText {
-  return { title, text: fillPlaceholders(text, values) };
+  return { title: fillPlaceholders(title, values), text: fillPlaceholders(text, values) };
 }
 
 function toPage(
   texts: Texts,
   { title, text }: PageText,
-  rest: { brand: Brand; action?: Action; isMain?: boolean; hasNote?: boolean },
+  rest: { brand: Brand; action?: "subscribe" | "unsubscribe"; isMain?: boolean; hasNote?: boolean },
 ): Page {
   const { brand, action, isMain = false, hasNote = false } = rest;
   return {

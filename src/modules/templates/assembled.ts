@@ -60,5 +60,6 @@ export function templateMessage(app: App, template: TemplateRow, sender: Sender)
     headers: [],
     isMarketing: template.type === "MARKETING",
     attachments: [],
+    ...(template.topicSeq === null ? {} : { topicSeq: template.topicSeq }),
   };
 }

@@ -54,6 +54,7 @@ export const CONTENT_TEXTS = {
   fromName: "Display name of the sender",
   replyTo: "Address to which replies go, with or without a display name",
   type: "MARKETING mail goes only to subscribed contacts and offers to unsubscribe",
+  topicId: "Id of the topic of its mails, which go only to contacts in it; only for MARKETING",
 } as const;
 
 const CONTENT_EXAMPLE = {
@@ -73,6 +74,7 @@ const SHOWN_EXAMPLE = {
   fromName: null,
   replyTo: null,
   ...CONTENT_EXAMPLE,
+  topicId: null,
   revision: 3,
 };
 
@@ -89,6 +91,7 @@ const CONTENT_MEMBERS = {
   fromName: Nullable(Type.String()),
   replyTo: Nullable(Type.String()),
   type: TemplateType,
+  topicId: Nullable(Type.String()),
 };
 
 const LISTED_MEMBERS = {
@@ -152,6 +155,7 @@ const Fields = described(
     fromName: Type.Optional(Nullable(DisplayName)),
     replyTo: Type.Optional(Nullable(EmailAddress)),
     type: TemplateType,
+    topicId: Type.Optional(Nullable(Type.String({ maxLength: 100 }))),
   }),
   CONTENT_TEXTS,
 );

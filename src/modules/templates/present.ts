@@ -6,8 +6,11 @@ import { isoTime } from "../../lib/clock.ts";
 import type { ListedTemplate, ListedVersion, Template, TemplateVersion } from "./model.ts";
 import type { ListedVersionRow, VersionRow } from "./versions.ts";
 
-/** A row with the id of its layout. */
-export type PresentedRow = typeof templates.$inferSelect & { layoutId: string | null };
+/** A row with the ids of its layout and its topic. */
+export type PresentedRow = typeof templates.$inferSelect & {
+  layoutId: string | null;
+  topicId: string | null;
+};
 
 type SharedContent<From> = Pick<
   PresentedRow,
@@ -23,7 +26,7 @@ export function contentOf<From extends string | null>(
 }
 
 export function presentListed(row: PresentedRow): ListedTemplate {
-  const { id, preheader, format, layoutId, type, revision } = row;
+  const { id, preheader, format, layoutId, type, topicId, revision } = row;
   return {
     id,
     ...contentOf(row),
@@ -31,6 +34,7 @@ export function presentListed(row: PresentedRow): ListedTemplate {
     format,
     layoutId,
     type,
+    topicId,
     revision,
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),
@@ -60,7 +64,7 @@ export function presentListedVersion(row: ListedVersionRow): ListedVersion {
 }
 
 export function presentVersion(row: VersionRow): TemplateVersion {
-  const { preheader, format, layoutId, type } = row;
+  const { preheader, format, layoutId, type, topicId } = row;
   return {
     ...presentListedVersion(row),
     ...contentOf(row),
@@ -68,6 +72,7 @@ export function presentVersion(row: VersionRow): TemplateVersion {
     format,
     layoutId,
     type,
+    topicId,
     design: parseDesign(row.design),
   };
 }

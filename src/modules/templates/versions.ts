@@ -28,6 +28,7 @@ const VERSIONED = [
   "fromName",
   "replyTo",
   "type",
+  "topicId",
 ] as const;
 
 export type VersionRow = typeof templateVersions.$inferSelect;
@@ -59,7 +60,7 @@ export function noteSent(app: App, { seq, revision }: { seq: number; revision: n
 
 const columns = `template_seq AS templateSeq, revision, name, description, subject, preheader, body,
   design, format, layout_id AS layoutId, from_address AS "from", from_name AS fromName,
-  reply_to AS replyTo, type, changed, author_kind AS authorKind, author_id AS authorId,
+  reply_to AS replyTo, type, topic_id AS topicId, changed, author_kind AS authorKind, author_id AS authorId,
   author_name AS authorName, is_kept AS isKept, started_at AS startedAt, created_at AS createdAt`;
 
 /** The newest version and the one before. */
@@ -158,6 +159,7 @@ function contentOf(row: VersionContent): VersionContent {
     fromName: row.fromName,
     replyTo: row.replyTo,
     type: row.type,
+    topicId: row.topicId,
   };
 }
 

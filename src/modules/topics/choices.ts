@@ -14,6 +14,7 @@ import { eventLog } from "../../events/log.ts";
 import { fieldError } from "../../lib/errors.ts";
 import { isInTopic } from "../../outbox/topic-state.ts";
 import { recordConsent } from "../consents/record.ts";
+import type { JsonObject } from "../contacts/data.ts";
 import { pausedUntilNow } from "../contacts/pause.ts";
 import type { ConsentCause, ContactRow } from "../contacts/service.ts";
 
@@ -32,10 +33,36 @@ export function findTopic({ db }: Pick<App, "db">, projectSeq: number, id: strin
 }
 
 /** The topic that a field of a request names. Throws 422 without such a topic. */
-function topicIn(app: App, projectSeq: number, id: string, field = "topicId"): TopicRow {
+export function topicIn(app: App, projectSeq: number, id: string, field = "topicId"): TopicRow {
   const topic = findTopic(app, projectSeq, id);
   if (topic !== null) return topic;
   throw fieldError(field, "unknown_reference", "is not the id of a topic of this project");
+}
+
+/** Null for no topic, and for one that was deleted. */
+export function topicBySeq({ db }: Pick<App, "db">, seq: number | null): TopicRow | null {
+  if (seq === null) return null;
+  return db.select().from(topics).where(eq(topics.seq, seq)).limit(1).get() ?? null;
+}
+
+/** The id of the topic of a row; null without a topic. */
+export const topicIdOf = (app: Pick<App, "db">, seq: number | null): string | null =>
+  topicBySeq(app, seq)?.id ?? null;
+
+/** The column of the field `topicId` of a request, which changes nothing if it is omitted. */
+export function topicColumn(
+  app: App,
+  projectSeq: number,
+  id: string | null | undefined,
+): { topicSeq?: number | null } {
+  if (id === undefined) return {};
+  return { topicSeq: id === null ? null : topicIn(app, projectSeq, id).seq };
+}
+
+/** Throws 422 for a notice: it also goes to contacts who have left all topics. */
+export function requireMarketing(type: "MARKETING" | "TRANSACTIONAL"): void {
+  if (type === "MARKETING") return;
+  throw fieldError("topicId", "invalid_value", "must be null for TRANSACTIONAL mail");
 }
 
 const findChoices = statement<
@@ -77,6 +104,8 @@ type ChoiceCause = {
   consent: ConsentCause | null;
   /** The mail whose link or button was used. */
   emailSeq?: number;
+  /** Further data of the event. */
+  data?: JsonObject;
 };
 
 const storeChoice = statement<null, [number, number, number, number]>(`
@@ -105,7 +134,7 @@ export function setTopicChoices(
 }
 
 /** Part of a change: true if the contact has entered or left the topic. */
-function setChoice(
+export function setChoice(
   app: App,
   contact: Pick<ContactRow, "seq" | "projectSeq">,
   { topic, isSubscribed, cause }: { topic: TopicRow; isSubscribed: boolean; cause: ChoiceCause },
@@ -114,18 +143,13 @@ function setChoice(
   const was = isInTopic(app, { topicSeq: topic.seq, contactSeq: contact.seq });
   storeChoice(app).run(topic.seq, contact.seq, Number(isSubscribed), now);
   if (was === isSubscribed) return false;
-  const { emailSeq, consent } = cause;
+  const { emailSeq, consent, data } = cause;
   eventLog(app).record({
     projectSeq: contact.projectSeq,
     name: isSubscribed ? "contact.topic_subscribed" : "contact.topic_unsubscribed",
     contactSeq: contact.seq,
     ...(emailSeq === undefined ? {} : { emailSeq }),
-    data: {
-      topicId: topic.id,
-      topicKey: topic.key,
-      topicName: topic.name,
-      ...(consent === null ? {} : { source: consent.source.type }),
-    },
+    data: { topicId: topic.id, topicKey: topic.key, topicName: topic.name, ...data },
     at: now,
   });
   if (consent !== null) {
@@ -141,9 +165,17 @@ function setChoice(
   return true;
 }
 
+const findTopicOfMail = statement<{ topicSeq: number | null }, [number]>(`
+  SELECT m.topic_seq AS topicSeq FROM emails e JOIN messages m ON m.seq = e.message_seq
+  WHERE e.seq = +?`);
+
+/** The topic that the links in a mail are for; null for all marketing mail, also if it was deleted. */
+export const topicOfMail = (app: Pick<App, "db">, emailSeq: number): TopicRow | null =>
+  topicBySeq(app, findTopicOfMail(app).get(emailSeq)?.topicSeq ?? null);
+
 /** Why a contact gets no marketing mail of a topic; of several reasons the first one. */
-const MARKETING_REFUSALS = ["UNSUBSCRIBED", "TOPIC", "PAUSED"] as const;
-type MarketingRefusal = (typeof MARKETING_REFUSALS)[number];
+export const MARKETING_REFUSALS = ["UNSUBSCRIBED", "TOPIC", "PAUSED"] as const;
+export type MarketingRefusal = (typeof MARKETING_REFUSALS)[number];
 
 /** Null if the contact may get the mail. `topicSeq` is null for mail without a topic. */
 export function mayGetMarketing(

@@ -65,6 +65,7 @@ export type MailRow = Pick<
   | "recipients"
   | "headers"
   | "isMarketing"
+  | "topicName"
   | "attachments"
   | "submitted"
   | "utm"
@@ -265,10 +266,10 @@ function createComposition(deps: Parameters<typeof createPreparation>[0]) {
   }
 
   function marketingOf(mail: MailRow, emailId: string) {
-    const { projectName, language, bounceHost: host } = mail;
+    const { projectName, topicName, language, bounceHost: host } = mail;
     const unsubscribeAddress =
       host === null ? null : makeUnsubscribeAddress(keys.linkKey, emailId, host);
-    return { projectName, language, feedbackId: feedbackId(mail), unsubscribeAddress };
+    return { projectName, topicName, language, feedbackId: feedbackId(mail), unsubscribeAddress };
   }
 }
 
@@ -278,9 +279,9 @@ const isTextOnly = ({ html, text }: MailRow): boolean => html === "" && text !==
 /** The columns on which a letter depends, besides the body. */
 function letterContext(mail: MailRow): string {
   const { fromName, fromAddress, replyTo, headers, utm } = mail;
-  const { projectName, language, messageSeq, projectId, bounceHost } = mail;
+  const { projectName, topicName, language, messageSeq, projectId, bounceHost } = mail;
   const marketing = mail.isMarketing
-    ? [projectName, language, messageSeq, projectId, bounceHost]
+    ? [projectName, topicName, language, messageSeq, projectId, bounceHost]
     : null;
   const links = isTracked(mail) ? (mail.trackingHost ?? true) : false;
   return JSON.stringify([fromName, fromAddress, replyTo, headers, utm, links, marketing]);

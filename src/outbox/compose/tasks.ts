@@ -124,6 +124,7 @@ function rowOf(mail: MailRow): Omit<MailRow, "html" | "attachments" | "submitted
     headers: mail.headers,
     utm: mail.utm,
     isMarketing: mail.isMarketing,
+    topicName: mail.topicName,
     bounceHost: mail.bounceHost,
   };
 }

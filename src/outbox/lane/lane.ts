@@ -336,7 +336,7 @@ export function createLane(deps: LaneDeps): Lane {
 
   function compose(mail: LaneMail): void {
     try {
-      const verdict = whyNotSent(mail.leased, deps.isSenderVerified);
+      const verdict = whyNotSent(mail.leased, deps.isSenderVerified, deps.clock.now());
       if (verdict !== null) return mail.end(verdict);
       mail.setReturnPath(deps.returnPathOf(mail.leased));
       composer.prepare(mail.leased, {

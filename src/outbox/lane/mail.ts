@@ -4,6 +4,7 @@
  */
 
 import { isAscii } from "node:buffer";
+import { isoTime } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
 import type { Prepared } from "../compose/prepare.ts";
@@ -148,12 +149,12 @@ const DISABLED: Busy = {
 export function whyNotSent(
   mail: LeasedMail,
   isSenderVerified: (projectSeq: number, domain: string) => boolean,
+  now: number,
 ): Verdict | null {
   if (mail.to === null) return { kind: "cancelled", reason: "The contact was deleted." };
   if (mail.suppression !== null) return { kind: "suppressed", reason: mail.suppression };
-  if (mail.isMarketing && !mail.isSubscribed && !mail.isTest) {
-    return { kind: "cancelled", reason: "The recipient is not subscribed any more." };
-  }
+  const unwanted = mail.isMarketing && !mail.isTest ? whyUnwanted(mail, now) : null;
+  if (unwanted !== null) return { kind: "cancelled", reason: unwanted };
   // The mail got no slot before its lifetime ended.
   if (mail.busy !== null) return deferWithoutSlot(mail.busy);
   // Problems that the operator can fix: the mail waits until then.
@@ -163,6 +164,19 @@ export function whyNotSent(
   const domain = domainOf(mail.fromAddress);
   if (isSenderVerified(mail.projectSeq, domain)) return null;
   return deferred(`The sender's domain ${domain} is not verified any more.`);
+}
+
+/** Why the recipient of a marketing mail may not get it any more; null if it may. */
+function whyUnwanted(mail: LeasedMail, now: number): string | null {
+  if (!mail.isSubscribed) return "The recipient is not subscribed any more.";
+  if (!mail.isInTopic) {
+    return mail.topicName === null
+      ? "The topic of the mail was deleted."
+      : `The recipient is not in the topic “${mail.topicName}” any more.`;
+  }
+  const { pausedUntil } = mail;
+  if (pausedUntil === null || pausedUntil <= now) return null;
+  return `The recipient has paused marketing mail until ${isoTime(pausedUntil)}.`;
 }
 
 /** The outcome of a mail whose message was not made. */

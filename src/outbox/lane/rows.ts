@@ -10,6 +10,7 @@ import type { Busy, Slot } from "../outcome.ts";
 import type { InList } from "./queue-rows.ts";
 import { stateAfter } from "../states.ts";
 import { createSubmittedReader } from "../submitted.ts";
+import { isInTopic } from "../topic-state.ts";
 
 /** A settlement is stored only if the row still has this number of attempts. */
 export type Lease = {
@@ -42,6 +43,13 @@ export type LeasedMail = Lease & {
   contactSeq: number | null;
   contactId: string | null;
   isSubscribed: boolean;
+  /** The topic of its message, which its recipient must be in; null for none. */
+  topicSeq: number | null;
+  /** Null if it has no topic, or if the topic was deleted. */
+  topicName: string | null;
+  isInTopic: boolean;
+  /** Its recipient gets no marketing mail before this time; null without a pause. */
+  pausedUntil: number | null;
   /** Why its address is suppressed; null if it is not. */
   suppression: string | null;
   to: string | null;
@@ -104,11 +112,13 @@ type MailColumns = Pick<
   | "acceptedAt"
   | "messageSeq"
   | "suppression"
+  | "pausedUntil"
 > & { isTest: number; isSubscribed: number | null };
 
 const MAIL_COLUMNS = `
   e.seq, e.id, e.group_id AS groupId, e.project_seq AS projectSeq, e.source = 'TEST' AS isTest,
   e.contact_seq AS contactSeq, c.id AS contactId, c.is_subscribed AS isSubscribed,
+  c.paused_until AS pausedUntil,
   e.to_address AS "to", e.to_name AS toName, e.subject, e.campaign_seq AS campaignSeq,
   coalesce(e.variables, c.data, '{}') AS variables, e.priority, 
   coalesce(e.scheduled_at, e.created_at) AS acceptedAt,
@@ -171,6 +181,8 @@ type MessageColumns = Pick<
   | "headers"
   | "envelopeFrom"
   | "utm"
+  | "topicSeq"
+  | "topicName"
 > & { isMarketing: number; isUntracked: number; hasAttachments: number; isSubmitted: number };
 
 type AttachmentRow = {
@@ -182,7 +194,10 @@ type AttachmentRow = {
 };
 
 /** The columns that several mails share: those of their project and their message. */
-type SharedColumns = Omit<LeasedMail, keyof Lease | keyof MailColumns | "isTest" | "isSubscribed">;
+type SharedColumns = Omit<
+  LeasedMail,
+  keyof Lease | keyof MailColumns | "isTest" | "isSubscribed" | "isInTopic"
+>;
 
 /** A lease with the columns of its mail. */
 export type LeasedRow = Lease & { mail: MailColumns };
@@ -202,7 +217,7 @@ export function createLoader(db: Db): (leases: readonly LeasedRow[]) => (LeasedM
       const known = shared.get(key);
       const common = known === undefined ? readShared(projectSeq, messageSeq) : known;
       if (known === undefined) shared.set(key, common);
-      return common === null ? null : mailOf(lease, common);
+      return common === null ? null : mailOf(lease, common, isInTopicOf(db, lease.mail, common));
     });
   };
 }
@@ -220,8 +235,18 @@ export function createMailReader(db: Db): (seq: number) => LeasedMail | null {
   };
 }
 
+/** True for a mail without a topic. */
+function isInTopicOf(
+  db: Db,
+  { contactSeq }: MailColumns,
+  { topicSeq }: Pick<SharedColumns, "topicSeq">,
+): boolean {
+  if (topicSeq === null) return true;
+  return contactSeq !== null && isInTopic({ db }, { topicSeq, contactSeq });
+}
+
 /** All columns are named, because copying them with spreads takes several times as long. */
-function mailOf(lease: LeasedRow, common: SharedColumns): LeasedMail {
+function mailOf(lease: LeasedRow, common: SharedColumns, isIn: boolean): LeasedMail {
   const { mail } = lease;
   return {
     seq: lease.seq,
@@ -242,6 +267,10 @@ function mailOf(lease: LeasedRow, common: SharedColumns): LeasedMail {
     contactSeq: mail.contactSeq,
     contactId: mail.contactId,
     isSubscribed: mail.isSubscribed === 1,
+    topicSeq: common.topicSeq,
+    topicName: common.topicName,
+    isInTopic: isIn,
+    pausedUntil: mail.pausedUntil,
     suppression: mail.suppression,
     to: mail.to,
     toName: mail.toName,
@@ -276,7 +305,8 @@ function createSharedReader({ sqlite }: Db) {
   const findMessage = sqlite.prepare<MessageColumns, [number]>(`
     SELECT from_address AS fromAddress, from_name AS fromName, reply_to AS replyTo, html, text,
            recipients, headers, is_marketing AS isMarketing, is_untracked AS isUntracked,
-           has_attachments AS hasAttachments,
+           has_attachments AS hasAttachments, topic_seq AS topicSeq,
+           (SELECT name FROM topics WHERE seq = topic_seq) AS topicName,
            message_id IS NOT NULL AS isSubmitted, envelope_from AS envelopeFrom, utm
     FROM messages WHERE seq = +?`);
   const findAttachments = sqlite.prepare<AttachmentRow, [number]>(`

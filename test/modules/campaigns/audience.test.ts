@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { IS_SUBSCRIBED } from "../../../src/modules/segments/condition/operators.ts";
+import { IS_SUBSCRIBED } from "../../../src/modules/segments/condition/audience-tests.ts";
 import { audienceOf } from "../../../src/modules/segments/sql/plan.ts";
 import { tallyAudience } from "../../../src/modules/segments/sql/tally.ts";
 import { listAt } from "../../support/json.ts";

@@ -9,7 +9,7 @@ import { AppError, fieldError, type FieldError, validationError } from "../../..
 import { trimmedEventName } from "../../../lib/event-name.ts";
 import { ensureTemplates } from "../../content-work/content-work.ts";
 import { layoutIn } from "../../layouts.ts";
-import { optionalContent } from "../../templates.ts";
+import { optionalContent } from "../../templates/given-content.ts";
 import { RECIPIENT_ZONE } from "../local-times.ts";
 import { bodyFault, sharedMessage } from "../message.ts";
 import type { Content } from "../columns.ts";

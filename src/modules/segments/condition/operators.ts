@@ -80,7 +80,7 @@ const EMAIL = {
   ),
 };
 
-const SUBSCRIBED = {
+export const SUBSCRIBED = {
   equals: operator<TargetOf<"subscribed">, "flag">(
     "flag",
     (_, value) => bind`contacts.is_subscribed = ${Number(value)}`,
@@ -442,36 +442,3 @@ export const OPERATORS = {
 export const OPERATOR_NAMES: readonly string[] = [
   ...new Set(Object.values(OPERATORS).flatMap((operators) => Object.keys(operators))),
 ];
-
-/** Matches subscribed contacts. */
-export const IS_SUBSCRIBED: FieldTest = SUBSCRIBED.equals.test({ kind: "subscribed" }, true);
-
-/** Matches contacts who are not subscribed. */
-export const IS_UNSUBSCRIBED: FieldTest = SUBSCRIBED.equals.test({ kind: "subscribed" }, false);
-
-/** A test of the suppression of the address, which no filter of a request has. */
-const suppressionTest = (where: FieldTest["where"]): FieldTest => ({
-  kind: "field",
-  target: { kind: "email" },
-  takes: "nothing",
-  where,
-  source: () => null,
-});
-
-const isSuppressed = (projectSeq: number, reason: Fragment) => bind`EXISTS (
-    SELECT 1 FROM suppressions
-    WHERE suppressions.project_seq = ${projectSeq} AND suppressions.email = contacts.email
-      AND ${reason})`;
-
-export const IS_NOT_SUPPRESSED = suppressionTest(
-  ({ projectSeq }) => bind`NOT ${isSuppressed(projectSeq, bind`1`)}`,
-);
-
-/** Matches contacts whose address is suppressed for a reason. */
-export const isSuppressedFor = (reason: string): FieldTest =>
-  suppressionTest(({ projectSeq }) =>
-    isSuppressed(projectSeq, bind`suppressions.reason = ${reason}`),
-  );
-
-/** Matches no contact. */
-export const IS_NOBODY = suppressionTest(() => bind`0`);

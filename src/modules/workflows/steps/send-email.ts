@@ -1,6 +1,6 @@
 /**
  * Runs a SEND_EMAIL step, within the change that completes it. In order: find the template and the
- * recipient; skip marketing mail to an unsubscribed contact; find the sender and check its domain;
+ * recipient; skip marketing mail to a contact that is unsubscribed, not in its topic or paused; find the sender and check its domain;
  * check the quotas of the project; render the subject (subjects.ts); store one email. The body is
  * rendered when the mail is sent. The step is postponed at a quota, and while the domain has lost its verification, so
  * that the mail is late and not lost.
@@ -8,6 +8,7 @@
 
 import type { App } from "../../../core/app.ts";
 import type { Sender } from "../../../http/admission.ts";
+import { isoTime } from "../../../lib/clock.ts";
 import { AppError } from "../../../lib/errors.ts";
 import { newId } from "../../../lib/id.ts";
 import { domainOf } from "../../../protocols/mime/address.ts";
@@ -27,6 +28,7 @@ import type { EventLog } from "../../../events/log.ts";
 import { refuseWorkflowMail } from "../../quotas.ts";
 import { suppressionReason } from "../../suppressions.ts";
 import { getTemplate, type TemplateRow } from "../../templates.ts";
+import { mayGetMarketing, topicBySeq } from "../../topics/choices.ts";
 import { noteSent } from "../../templates/versions.ts";
 import type { Postponed, StepResult } from "../run/engine.ts";
 import type { Step } from "../graph/graph.ts";
@@ -69,9 +71,8 @@ export function createSendEmail(deps: SendEmailDeps) {
       config.recipient?.type === "CUSTOM"
         ? addressed(projectSeq, config.recipient.email)
         : input.contact;
-    if (template.type === "MARKETING" && !recipient.isSubscribed) {
-      return { outcome: "SKIPPED", detail: { reason: `${recipient.email} is not subscribed.` } };
-    }
+    const reason = template.type === "MARKETING" ? unwanted(template, recipient, input.now) : null;
+    if (reason !== null) return { outcome: "SKIPPED", detail: { reason } };
     const sender = senderOf(template, deps.projectOf(projectSeq));
     if (sender === null) {
       const missing = "names no sender, and its project has no default sender";
@@ -90,6 +91,21 @@ export function createSendEmail(deps: SendEmailDeps) {
     const { text } = subject;
     return write({ input, template, sender, recipient, emailId, subject: text, variables });
   };
+
+  /** Why a recipient gets no marketing mail, in words; null if it may get it. */
+  function unwanted({ topicSeq }: TemplateRow, recipient: ContactRow, now: number): string | null {
+    const { email, pausedUntil } = recipient;
+    switch (mayGetMarketing(deps.app, recipient, topicSeq, now)) {
+      case null:
+        return null;
+      case "UNSUBSCRIBED":
+        return `${email} is not subscribed.`;
+      case "TOPIC":
+        return `${email} is not in the topic “${topicBySeq(deps.app, topicSeq)?.name ?? ""}”.`;
+      case "PAUSED":
+        return `${email} has paused marketing mail until ${isoTime(pausedUntil ?? now)}.`;
+    }
+  }
 
   /** The subject without the body, for one recipient. `variables`: null for the recipient's data. */
   function subjectMails(

@@ -14,6 +14,8 @@ export const RECIPIENTS = "recipients";
 
 export const REASON_LABELS: Readonly<Record<ExclusionReason, string>> = {
   UNSUBSCRIBED: "Not subscribed",
+  TOPIC: "Not in the topic",
+  PAUSED: "Paused their mail",
   HARD_BOUNCE: "Address does not exist",
   SOFT_BOUNCE: "Mail failed often",
   COMPLAINT: "Reported mail as spam",
