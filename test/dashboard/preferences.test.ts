@@ -54,6 +54,14 @@ async function contactOf(email: string): Promise<unknown> {
   return listAt(await server.call("GET", `/contacts?search=${email}`), "contacts")[0];
 }
 
+/** The newest mail to an address: its HTML, and the link of its button. */
+async function newestMail(email: string): Promise<{ html: string; link: string }> {
+  const list = await server.call("GET", `/emails?to=${email}&limit=1`);
+  const id = stringAt(listAt(list, "data.items")[0], "id");
+  const html = stringAt(await server.call("GET", `/emails/${id}/content`), "data.html");
+  return { html, link: /\/preference-requests\/\w+/.exec(html)?.[0] ?? "" };
+}
+
 async function topicsOf(email: string): Promise<unknown> {
   const id = stringAt(await contactOf(email), "id");
   const answer = await server.call("GET", `/contacts/${id}/topics`);
@@ -123,11 +131,26 @@ pageTest("a person chooses topics and a break in German with the mouse", async (
   await page.getByLabel("Neue E-Mail-Adresse").fill("ada@neu.example");
   await page.getByRole("button", { name: "Adresse ändern" }).click();
   await page.getByText("Wir haben eine E-Mail an ad…").waitFor();
+  const asked = await newestMail("ada@example.net");
+  await page.goto(server.url + asked.link);
+  await page.getByText("Harbour Books schreibt dann an ada@neu.example.").waitFor();
+  await takePictures(page, "preferences-de-address");
+  await page.getByRole("button", { name: "Ja, ändern" }).click();
+  await page.getByRole("heading", { name: "Bestätigen Sie nun die neue Adresse" }).waitFor();
+  await page.goto(server.url + (await newestMail("ada@neu.example")).link);
+  await page.getByRole("button", { name: "Adresse bestätigen" }).click();
+  await page.getByRole("heading", { name: "Ihre Adresse ist geändert" }).waitFor();
+  expect(await faultsOf(opened)).toEqual(NO_FAULTS);
+  expect(valueAt(await contactOf("ada@neu.example"), "subscribed")).toBe(true);
+  await page.goto(server.url + link);
   await page.getByRole("button", { name: "Alles abbestellen" }).click();
   await page.getByText("Harbour Books schickt keine Newsletter an").waitFor();
-  expect(valueAt(await contactOf("ada@example.net"), "subscribed")).toBe(false);
+  expect(valueAt(await contactOf("ada@neu.example"), "subscribed")).toBe(false);
   await takePictures(page, "preferences-de-unsubscribed");
   expect(await faultsOf(opened)).toEqual(NO_FAULTS);
+  await page.goto("about:blank");
+  await page.setContent(asked.html);
+  await page.screenshot({ path: join(OUTPUT, "preferences-de-mail.png") });
   await opened.close();
 });
 
