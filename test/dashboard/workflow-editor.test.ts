@@ -217,4 +217,51 @@ describe("the editor of workflows", () => {
     expect(problems).toEqual([]);
     await close();
   });
+
+  pageTest("leaving asks and keeps the edits; all contacts enter by hand", async () => {
+    const made = await server.call("POST", "/workflows", {
+      name: "Pause",
+      enabled: true,
+      trigger: { type: "MANUAL" },
+      steps: [{ id: "pause", type: "DELAY", name: "Pause", config: { amount: 1, unit: "days" } }],
+    });
+    const path = `/workflows/${stringAt(made, "data.id")}`;
+    const { page, problems, close } = await openAs(server, path, { person: "editor" });
+    const amount = dialog(page, "Step").getByRole("textbox", { name: "Wait for" });
+    await page.locator(".step-box", { hasText: "Pause" }).click();
+    await amount.fill("2");
+    await page.getByRole("button", { name: "Save changes" }).click();
+    await page.getByText(/^Saved /).waitFor();
+    const delay = async () => valueAt(await server.call("GET", path), "data.steps.1.config.amount");
+    expect(await delay()).toBe(2);
+
+    await amount.fill("4");
+    await page.getByRole("link", { name: "Emails" }).click();
+    await dialog(page, "Leave without saving?")
+      .getByRole("button", { name: "Leave without saving" })
+      .click();
+    await page.getByRole("heading", { level: 1, name: "Emails" }).waitFor();
+    await page.goBack();
+    await page.getByText(/that were not saved are here again/).waitFor();
+    await expectSoon(() => amount.inputValue(), "4");
+    await page.getByRole("button", { name: "Discard them" }).click();
+    await expectSoon(() => amount.inputValue(), "2");
+    expect(await delay()).toBe(2);
+
+    await server.call("POST", "/contacts", { email: "cleo@acme.example" });
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name: "Start by hand" }).click();
+    const start = dialog(page, "Start Pause");
+    await start.getByRole("radio", { name: "All contacts" }).click();
+    await page.screenshot({ path: "/tmp/h2-start.png" });
+    await start.getByRole("button", { name: /^Start it for \d+ contacts?$/ }).click();
+    await page.getByText(/Contacts (?:are entering|entered)/).waitFor();
+    await expectSoon(async () => {
+      const runs = await server.call("GET", `${path}/entries`);
+      return valueAt(runs, "data.items.0.status");
+    }, "COMPLETED");
+    await page.screenshot({ path: "/tmp/h2-entered.png" });
+    expect(problems).toEqual([]);
+    await close();
+  });
 });

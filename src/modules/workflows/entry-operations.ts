@@ -60,7 +60,7 @@ const EntryRun = named(
     },
   },
 );
-type EntryRun = Static<typeof EntryRun>;
+export type EntryRun = Static<typeof EntryRun>;
 
 const EntryInput = named(
   "EntryInput",

@@ -16,6 +16,7 @@ import { Problems } from "./editor/problems.tsx";
 import type { WorkflowEditing } from "./editor/use-editor.ts";
 import { Canvas } from "./canvas.tsx";
 import { CountLine } from "./count-line.tsx";
+import { EntryLine } from "./entry-line.tsx";
 import { ExecutionPanel } from "./execution-panel.tsx";
 import { pathOf } from "./execution-path.ts";
 import { StepDrawer } from "./step-drawer.tsx";
@@ -66,7 +67,10 @@ export function GraphTab({ workflow, project, editor, search, onChange }: Workfl
       <Problems editor={editor} onOpen={openStep} />
       <div className="graph-bar">
         {chosen === undefined && (
-          <CountLine project={project} workflow={workflow} counts={counts.data} />
+          <div>
+            <CountLine project={project} workflow={workflow} counts={counts.data} />
+            <EntryLine project={project} id={workflow.id} />
+          </div>
         )}
         <div className="graph-tools" role="toolbar" aria-label="Tools">
           {isEditable && <UndoButtons editor={editor} />}

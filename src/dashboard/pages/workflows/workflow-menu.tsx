@@ -64,7 +64,12 @@ export function WorkflowMenu(props: {
           {enabled ? "Start by hand" : "Start by hand (enable it first)"}
         </Menu.Item>
       </ObjectMenu>
-      <StartDialog workflow={workflow} isOpen={isStarting} onClose={starting.close} />
+      <StartDialog
+        project={project}
+        workflow={workflow}
+        isOpen={isStarting}
+        onClose={starting.close}
+      />
     </>
   );
 }
