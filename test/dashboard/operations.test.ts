@@ -19,7 +19,6 @@ const MONITOR = "Load balancers and monitors ask for it; the page System shows w
 const WORKFLOW_EDITOR = "The editor saves the whole graph.";
 const TOPIC = "A page of topics follows; programs make them until then.";
 const SIMULATION = "Tabs of the page of a workflow follow; programs call them until then.";
-const ENTRIES = "A section of the page of a workflow follows; programs start them until then.";
 const FORM = "A page of forms follows; programs make them until then.";
 const MESSAGE = "The page shows it from the message, which has it as well.";
 

@@ -1,74 +1,17 @@
 /** The operations on entry runs: contacts of a segment enter a workflow by hand or by its schedule. */
 
-import { type Static, Type } from "@sinclair/typebox";
 import { eq } from "drizzle-orm";
-import { ENTRY_RUN_STATUSES, workflowEntryRuns } from "../../db/schema/workflows.ts";
+import { workflowEntryRuns } from "../../db/schema/workflows.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
-import { described, named } from "../../http/documented.ts";
-import { Envelope, ListEnvelope, Nullable } from "../../http/envelope.ts";
-import { EXAMPLE } from "../../http/example-values.ts";
+import { Envelope, ListEnvelope } from "../../http/envelope.ts";
 import { operations, read, write } from "../../http/operations.ts";
 import { newestPage, PageQuery } from "../../http/pagination.ts";
-import { Input, OneOf } from "../../http/validation.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
+import { EntryInput, EntryRun } from "./entry-model.ts";
 import { endEntryRun, type EntryRunRow, getEntryRun, requestEntries } from "./entry-runs.ts";
 import type { Workflows } from "./service.ts";
 import type { WorkflowRow } from "./store.ts";
-
-const EntryRun = named(
-  "EntryRun",
-  described(
-    Type.Object({
-      id: Type.String(),
-      workflowId: Type.String(),
-      status: OneOf(ENTRY_RUN_STATUSES),
-      segmentId: Nullable(Type.String()),
-      plannedAt: Nullable(Type.String({ format: "date-time" })),
-      entered: Type.Integer(),
-      skipped: Type.Integer(),
-      error: Nullable(Type.String()),
-      createdAt: Type.String({ format: "date-time" }),
-      completedAt: Nullable(Type.String({ format: "date-time" })),
-    }),
-    {
-      id: "Id of the run",
-      workflowId: "Id of the workflow",
-      status: "RUNNING until the contacts have entered",
-      segmentId: "The segment whose contacts enter; null for all contacts",
-      plannedAt: "The time of the schedule; null if a request started the run",
-      entered: "Contacts that entered",
-      skipped: "Contacts that may not enter: they are active in the workflow, or entered it before",
-      error: "Why the run failed or was cancelled",
-      createdAt: "When the run began; contacts created later do not enter",
-      completedAt: "When the run ended",
-    },
-  ),
-  {
-    description: "Contacts of a segment that enter a workflow",
-    example: {
-      id: "0199f2a4-7c1e-7d35-9a61-2f4b8c0d1e77",
-      workflowId: EXAMPLE.workflowId,
-      status: "COMPLETED",
-      segmentId: EXAMPLE.segmentId,
-      plannedAt: null,
-      entered: 1200,
-      skipped: 3,
-      error: null,
-      createdAt: EXAMPLE.createdAt,
-      completedAt: EXAMPLE.updatedAt,
-    },
-  },
-);
-export type EntryRun = Static<typeof EntryRun>;
-
-const EntryInput = named(
-  "EntryInput",
-  described(Input({ segmentId: Nullable(Type.String({ minLength: 1, maxLength: 100 })) }), {
-    segmentId: "The segment whose contacts enter; null for all contacts",
-  }),
-  { description: "Who enters a workflow", example: { segmentId: EXAMPLE.segmentId } },
-);
 
 function present({ id: workflowId }: Pick<WorkflowRow, "id">, run: EntryRunRow): EntryRun {
   const { id, status, segmentId, entered, skipped, error } = run;

@@ -2,7 +2,7 @@
 
 import { Button } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import type { EntryRun } from "../../../modules/workflows/entry-operations.ts";
+import type { EntryRun } from "../../../modules/workflows/entry-model.ts";
 import { api, type ListPage } from "../../api.ts";
 import { useMay } from "../../state.ts";
 import { Time } from "../../ui/time.tsx";
