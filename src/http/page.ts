@@ -23,6 +23,8 @@ export type Page = {
   secondButton?: { label: string; name: string; value: string } | null;
   /** A small text after the button. */
   note: string | null;
+  /** A link below all; `href` is relative to the page. */
+  link?: { href: string; label: string } | null;
 };
 
 /** The response schema of a route that returns a page. */
@@ -37,10 +39,11 @@ export const Html = Type.Unsafe<Response>(
 
 /** A page with a title, a text and at most one button. */
 export function pageResponse(page: Page, status: number): Response {
-  const { title, text, note } = page;
+  const { title, text, note, link = null } = page;
   const body =
     `<h1>${Bun.escapeHTML(title)}</h1>\n<p>${Bun.escapeHTML(text)}</p>\n` +
-    `${formOf(page)}${note === null ? "" : `<p class="note">${Bun.escapeHTML(note)}</p>\n`}`;
+    `${formOf(page)}${note === null ? "" : `<p class="note">${Bun.escapeHTML(note)}</p>\n`}` +
+    `${link === null ? "" : `<p class="note"><a href="${Bun.escapeHTML(link.href)}">${Bun.escapeHTML(link.label)}</a></p>\n`}`;
   return documentResponse({ ...page, body, status });
 }
 

@@ -20,6 +20,8 @@ type MailText = { subject: string; text: string; button: string };
 /** `{project}` is the project's name, `{email}` an address, `{date}` a day, and `{receipt}` an id. */
 export type PreferenceTexts = {
   title: string;
+  /** Link to the page. */
+  choose: string;
   /** Said after the form was saved. */
   saved: string;
   nothingChanged: string;

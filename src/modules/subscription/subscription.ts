@@ -29,6 +29,7 @@ import { describeError } from "../../lib/log.ts";
 import { chooseTexts, type Texts } from "../../render/language.ts";
 import { isInTopic } from "../../outbox/topic-state.ts";
 import { openToken } from "../../render/links.ts";
+import { preferenceTexts } from "../../render/preference-texts.ts";
 import { brandOf } from "../branding.ts";
 import type { ConsentSource } from "../consents/record.ts";
 import { contactLanguage } from "../contacts/language.ts";
@@ -204,7 +205,11 @@ function respond(
   view: (texts: ReturnType<typeof chooseTexts>) => Page,
   status = 200,
 ): Response {
-  return pageResponse(view(textsFor(request, recipient)), status);
+  const texts = textsFor(request, recipient);
+  const page = view(texts);
+  if (recipient === null || recipient.contact === null) return pageResponse(page, status);
+  const link = { href: `../manage/${tokenIn(request.url)}`, label: preferenceTexts(texts).choose };
+  return pageResponse({ ...page, link }, status);
 }
 
 /** The language of the contact, else that of the project; without a recipient, that of the browser. */

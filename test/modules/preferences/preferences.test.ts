@@ -200,6 +200,14 @@ describe("the link", () => {
   });
 });
 
+test("the pages to unsubscribe and to subscribe lead to the preference page", async () => {
+  const person = await mailed();
+  for (const path of [person.letter.unsubscribe, person.letter.subscribe]) {
+    const href = /<a href="([^"]+)">/.exec(mainOf(await person.fetchAs("GET", path)))?.[1] ?? "";
+    expect(new URL(href, `http://localhost${path}`).pathname).toBe(person.letter.manage);
+  }
+});
+
 test("a form without a known button shows the page and changes nothing", async () => {
   const person = await mailed();
   const before = person.t.contents();

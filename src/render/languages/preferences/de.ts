@@ -4,6 +4,7 @@ import type { PreferenceTexts } from "../../preference-texts.ts";
 
 export const preferencesDe: PreferenceTexts = {
   title: "Ihre Einstellungen",
+  choose: "Auswählen, was Sie erhalten, oder eine Pause machen",
   saved: "Ihre Änderungen sind gespeichert.",
   nothingChanged: "Es war nichts zu ändern.",
   topics: "Was möchten Sie erhalten?",

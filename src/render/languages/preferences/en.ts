@@ -4,6 +4,7 @@ import type { PreferenceTexts } from "../../preference-texts.ts";
 
 export const preferencesEn: PreferenceTexts = {
   title: "Your preferences",
+  choose: "Choose what you receive, or take a break",
   saved: "Your changes have been saved.",
   nothingChanged: "Nothing had to be changed.",
   topics: "What would you like to receive?",

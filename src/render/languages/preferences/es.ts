@@ -4,6 +4,7 @@ import type { PreferenceTexts } from "../../preference-texts.ts";
 
 export const preferencesEs: PreferenceTexts = {
   title: "Sus preferencias",
+  choose: "Elegir qué recibir o hacer una pausa",
   saved: "Sus cambios se han guardado.",
   nothingChanged: "No había nada que cambiar.",
   topics: "¿Qué desea recibir?",

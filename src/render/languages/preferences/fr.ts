@@ -4,6 +4,7 @@ import type { PreferenceTexts } from "../../preference-texts.ts";
 
 export const preferencesFr: PreferenceTexts = {
   title: "Vos préférences",
+  choose: "Choisir ce que vous recevez ou faire une pause",
   saved: "Vos modifications sont enregistrées.",
   nothingChanged: "Il n’y avait rien à modifier.",
   topics: "Que souhaitez-vous recevoir ?",

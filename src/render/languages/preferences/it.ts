@@ -4,6 +4,7 @@ import type { PreferenceTexts } from "../../preference-texts.ts";
 
 export const preferencesIt: PreferenceTexts = {
   title: "Le tue preferenze",
+  choose: "Scegli che cosa ricevere o fai una pausa",
   saved: "Le modifiche sono state salvate.",
   nothingChanged: "Non c’era nulla da modificare.",
   topics: "Che cosa vuoi ricevere?",

@@ -4,6 +4,7 @@ import type { PreferenceTexts } from "../../preference-texts.ts";
 
 export const preferencesJa: PreferenceTexts = {
   title: "配信の設定",
+  choose: "受け取る内容を選ぶ・一時休止する",
   saved: "変更を保存しました。",
   nothingChanged: "変更する内容はありませんでした。",
   topics: "受け取りたい内容",

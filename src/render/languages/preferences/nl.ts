@@ -4,6 +4,7 @@ import type { PreferenceTexts } from "../../preference-texts.ts";
 
 export const preferencesNl: PreferenceTexts = {
   title: "Uw voorkeuren",
+  choose: "Kiezen wat u ontvangt, of een pauze nemen",
   saved: "Uw wijzigingen zijn opgeslagen.",
   nothingChanged: "Er was niets te wijzigen.",
   topics: "Wat wilt u ontvangen?",

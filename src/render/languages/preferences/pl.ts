@@ -4,6 +4,7 @@ import type { PreferenceTexts } from "../../preference-texts.ts";
 
 export const preferencesPl: PreferenceTexts = {
   title: "Twoje ustawienia",
+  choose: "Wybierz, co chcesz otrzymywać, lub zrób przerwę",
   saved: "Zmiany zostały zapisane.",
   nothingChanged: "Nie było nic do zmiany.",
   topics: "Co chcesz otrzymywać?",

@@ -4,6 +4,7 @@ import type { PreferenceTexts } from "../../preference-texts.ts";
 
 export const preferencesPt: PreferenceTexts = {
   title: "Suas preferências",
+  choose: "Escolher o que receber ou fazer uma pausa",
   saved: "Suas alterações foram salvas.",
   nothingChanged: "Não havia nada a alterar.",
   topics: "O que você quer receber?",
