@@ -40,12 +40,18 @@ export const Html = Type.Unsafe<Response>(
 /** A page with a title, a text and at most one button. */
 export function pageResponse(page: Page, status: number): Response {
   const { title, text, note, link = null } = page;
-  const body =
-    `<h1>${Bun.escapeHTML(title)}</h1>\n<p>${Bun.escapeHTML(text)}</p>\n` +
-    `${formOf(page)}${note === null ? "" : `<p class="note">${Bun.escapeHTML(note)}</p>\n`}` +
-    `${link === null ? "" : `<p class="note"><a href="${Bun.escapeHTML(link.href)}">${Bun.escapeHTML(link.label)}</a></p>\n`}`;
+  const parts = [
+    `<h1>${Bun.escapeHTML(title)}</h1>\n<p>${Bun.escapeHTML(text)}</p>\n`,
+    formOf(page),
+    note === null ? "" : `<p class="note">${Bun.escapeHTML(note)}</p>\n`,
+    link === null ? "" : linkHtml(link),
+  ];
+  const body = parts.join("");
   return documentResponse({ ...page, body, status });
 }
+
+const linkHtml = ({ href, label }: { href: string; label: string }): string =>
+  `<p class="note"><a href="${Bun.escapeHTML(href)}">${Bun.escapeHTML(label)}</a></p>\n`;
 
 /** A page whose body is HTML. Its styles are those below: it cannot have others, or scripts. */
 export type HtmlPage = {
