@@ -64,6 +64,8 @@ describe("a filter in words", () => {
       "A mail was not opened in the last 90 days",
     ],
     [{ field: "email.bounced", operator: "triggered" }, "A mail was returned as undeliverable"],
+    [{ field: "topic.news", operator: "equals", value: true }, "Contact is in the topic news"],
+    [{ field: "topic.news", operator: "equals", value: false }, "Contact is not in the topic news"],
     [{ field: "segment.s1", operator: "memberOf" }, "Contact is in the segment VIP"],
     [{ field: "segment.s2", operator: "notMemberOf" }, "Contact is not in the segment s2"],
     [
@@ -93,6 +95,7 @@ describe("a filter in words", () => {
     event: "event.x",
     mail: "campaign.x",
     link: "link.https://x.io",
+    topic: "topic.x",
     segment: "segment.x",
   };
   test("has words for every operator of every field", () => {

@@ -69,7 +69,13 @@ function createUsage(app: App) {
     /** Unfinished campaigns that belong to a topic and so prevent its deletion. */
     usersOfTopic(projectSeq: number, topicId: string): Use[] {
       const topic = findTopic(app, projectSeq, topicId);
-      return topic === null ? [] : unfinished(eq(campaigns.topicSeq, topic.seq));
+      if (topic === null) return [];
+      return unfinished(
+        and(
+          eq(campaigns.projectSeq, projectSeq),
+          or(eq(campaigns.topicSeq, topic.seq), like(CONDITION, `%"topic.${topic.key}"%`)),
+        ),
+      );
     },
 
     /** Unfinished campaigns that have a layout and so prevent its removal. */

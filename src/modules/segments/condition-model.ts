@@ -64,7 +64,7 @@ const Filter = {
       description:
         "email, subscribed, createdAt, updatedAt, data.<path>, event.<name>, " +
         "email.<opened|clicked|sent|delivered|bounced|complained>, campaign.<id>, template.<id>, " +
-        "link.<address> or segment.<id>. " +
+        "link.<address>, topic.<key> or segment.<id>. " +
         "In a path, write a dot that belongs to a key as `\\.`.",
     },
     ...TEST_PROPERTIES,

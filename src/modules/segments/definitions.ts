@@ -7,6 +7,7 @@ import { segments } from "../../db/schema/segments.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { type FieldError, notFound, validationError } from "../../lib/errors.ts";
 import { type Condition, parseStored } from "./condition/condition.ts";
+import type { FieldTest } from "./condition/field-test.ts";
 import type { Filter } from "./condition/filter.ts";
 import { type Audience, audienceOf, conjunctsOf } from "./sql/plan.ts";
 import {
@@ -35,7 +36,7 @@ export function createDefinitions({ db, clock }: { db: Db; clock: Clock }) {
     .limit(1)
     .prepare();
   const { findDirectUsers, findDependants } = createReferrers(db);
-  const unknownMails = createMailCheck(db);
+  const unknownObjects = createObjectCheck(db);
 
   function get(projectSeq: number, id: string): SegmentRow {
     const row = findById.get({ projectSeq, id });
@@ -86,7 +87,7 @@ export function createDefinitions({ db, clock }: { db: Db; clock: Clock }) {
     /** Refuses a condition that has errors with 422. */
     ensureResolvable(projectSeq: number, condition: Condition<Filter>, self?: SegmentRow): void {
       const errors = [
-        ...unknownMails(projectSeq, condition),
+        ...unknownObjects(projectSeq, condition),
         ...errorsOf(projectSeq, condition, self),
       ];
       if (errors.length > 0) throw validationError(errors);
@@ -123,8 +124,8 @@ export function createDefinitions({ db, clock }: { db: Db; clock: Clock }) {
   };
 }
 
-/** Returns the errors of filters on mails of a campaign or a template that the project does not have. */
-function createMailCheck({ sqlite }: Db) {
+/** Returns the errors of filters on a campaign, a template or a topic that the project does not have. */
+function createObjectCheck({ sqlite }: Db) {
   const known = {
     campaign: sqlite.prepare<unknown, [number, string]>(
       "SELECT 1 FROM campaigns WHERE project_seq = +? AND id = +?",
@@ -132,20 +133,30 @@ function createMailCheck({ sqlite }: Db) {
     template: sqlite.prepare<unknown, [number, string]>(
       "SELECT 1 FROM templates WHERE project_seq = +? AND id = +?",
     ),
+    topic: sqlite.prepare<unknown, [number, string]>(
+      "SELECT 1 FROM topics WHERE project_seq = +? AND key = +?",
+    ),
   };
 
   return function errorsIn(projectSeq: number, { groups }: Condition<Filter>): FieldError[] {
     return groups.flatMap(({ filters, conditions }) => [
       ...filters.flatMap(({ test, at }): FieldError[] => {
-        if (test.kind !== "field" || test.target.kind !== "mail") return [];
-        const { of, id } = test.target;
-        if (known[of].get(projectSeq, id) !== null) return [];
-        const message = `names no ${of} of this project`;
+        const named = test.kind === "field" ? objectOf(test.target) : null;
+        if (named === null || known[named.of].get(projectSeq, named.id) !== null) return [];
+        const message = `names no ${named.of} of this project`;
         return [{ field: `${at}.field`, message, code: "unknown_reference" }];
       }),
       ...(conditions === null ? [] : errorsIn(projectSeq, conditions)),
     ]);
   };
+}
+
+/** The object that a field names by its id or key. */
+function objectOf(
+  target: FieldTest["target"],
+): { of: "campaign" | "template" | "topic"; id: string } | null {
+  if (target.kind === "topic") return { of: "topic", id: target.key };
+  return target.kind === "mail" ? target : null;
 }
 
 /** Finds the segments of a project that refer to another one. */

@@ -11,8 +11,9 @@
  */
 
 import type { Static } from "@sinclair/typebox";
-import { eq } from "drizzle-orm";
+import { and, eq, isNull, sql } from "drizzle-orm";
 import type { App } from "../../core/app.ts";
+import { segments } from "../../db/schema/segments.ts";
 import { templates } from "../../db/schema/templates.ts";
 import { topics } from "../../db/schema/topics.ts";
 import { announceChange } from "../../events/announcements.ts";
@@ -213,14 +214,28 @@ function updateTopic(app: App, topic: TopicRow, patch: TopicPatch): TopicRow {
 }
 
 /** The templates of the topic, and the other objects that name it. */
-function usersOf({ db, references }: App, { seq, projectSeq, id }: TopicRow): TopicUser[] {
+function usersOf({ db, references }: App, topic: TopicRow): TopicUser[] {
+  const { seq, projectSeq, id, key } = topic;
   const own = db
     .select({ id: templates.id, name: templates.name })
     .from(templates)
     .where(eq(templates.topicSeq, seq))
     .all();
+  const conditional = db
+    .select({ id: segments.id, name: segments.name })
+    .from(segments)
+    .where(
+      and(
+        eq(segments.projectSeq, projectSeq),
+        isNull(segments.deletedAt),
+        // A key has no quotes, so that it stands in a condition as it is.
+        sql`instr(${segments.condition}, ${`"topic.${key}"`}) > 0`,
+      ),
+    )
+    .all();
   return [
     ...own.map((user): TopicUser => ({ kind: "template", ...user })),
+    ...conditional.map((user): TopicUser => ({ kind: "segment", ...user })),
     ...references.usesOf("topic", projectSeq, id),
   ];
 }

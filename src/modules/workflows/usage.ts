@@ -7,6 +7,7 @@
 
 import type { Db } from "../../db/open.ts";
 import type { CheckedUse, Use } from "../../lib/references.ts";
+import { findTopic } from "../topics/choices.ts";
 import type { Graph } from "./graph/graph.ts";
 import {
   awaitedEventsOf,
@@ -24,9 +25,9 @@ type Found = Omit<Row, "graph" | "isCurrent"> & {
   current: Graph | null;
 };
 
-export function createUses({ sqlite }: Db, references: Pick<GraphReferences, "segmentErrorsOf">) {
+export function createUses(db: Db, references: Pick<GraphReferences, "segmentErrorsOf">) {
   /** Graphs in use, of workflows of the project, that contain the text. */
-  const findHolding = sqlite.prepare<Row, [number, string]>(`
+  const findHolding = db.sqlite.prepare<Row, [number, string]>(`
     SELECT workflow.id, workflow.name, workflow.trigger_event AS triggerEvent,
            version.seq = workflow.version_seq AS isCurrent, version.graph
     FROM workflows workflow JOIN workflow_versions version ON version.workflow_seq = workflow.seq
@@ -55,7 +56,7 @@ export function createUses({ sqlite }: Db, references: Pick<GraphReferences, "se
   }
 
   /** Workflows with an exit on an event, which may be that of a segment that the graph names by id. */
-  const findExitUsers = sqlite.prepare<{ id: string; name: string }, [number, string]>(`
+  const findExitUsers = db.sqlite.prepare<{ id: string; name: string }, [number, string]>(`
     SELECT workflow.id, workflow.name
     FROM workflow_exits AS exit
     JOIN workflow_versions AS version ON version.seq = exit.version_seq
@@ -83,6 +84,14 @@ export function createUses({ sqlite }: Db, references: Pick<GraphReferences, "se
           ),
         ),
       ]),
+
+    /** The workflows with a condition on a topic. */
+    usersOfTopic(projectSeq: number, topicId: string): Use[] {
+      const topic = findTopic({ db }, projectSeq, topicId);
+      return topic === null
+        ? []
+        : users(projectSeq, JSON.stringify(`topic.${topic.key}`), () => true);
+    },
 
     /** The workflows that an event starts, and those whose executions wait for it. */
     usersOfEvent: (projectSeq: number, eventName: string): Use[] =>

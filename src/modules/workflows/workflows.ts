@@ -146,6 +146,7 @@ function createExecutionRunner(deps: Parts & { workflows: Workflows }) {
   });
   deps.references.register("template", workflows.usersOfTemplate);
   deps.references.register("segment", workflows.usersOfSegment, workflows.checkUsersOfSegments);
+  deps.references.register("topic", workflows.usersOfTopic);
   deps.references.register("event", workflows.usersOfEvent);
   deps.removal.onRemove(createForgetContact({ db, clock }));
   const executions = createExecutions({

@@ -224,3 +224,50 @@ describe("a pause", () => {
 
 const SOURCE = { type: "PREFERENCES" } as const;
 const CAUSE = { consent: { source: SOURCE } };
+
+describe("a condition on a topic", () => {
+  const condition = (value: boolean, key = "news", operator = "equals") => ({
+    logic: "AND",
+    groups: [{ filters: [{ field: `topic.${key}`, operator, value }] }],
+  });
+
+  test("matches the contacts who are in it, by their choice or the default", async () => {
+    const id = await create({ name: "News", default: "SUBSCRIBED" });
+    const people = await Promise.all(
+      ["in@x.test", "out@x.test", "none@x.test"].map((to) => contactOf(to)),
+    );
+    const [joined, left] = people;
+    for (const [contact, subscribed] of [
+      [joined, true],
+      [left, false],
+    ] as const) {
+      const topics = [{ topicId: id, subscribed }];
+      await t.call("PUT", `/contacts/${contact?.().id}/topics`, { topics });
+    }
+    const members = async (given: object) => {
+      const { body } = await t.call("POST", "/segments/preview", { condition: given });
+      return Object(body)
+        .data.members.map((each: { email: string }) => each.email)
+        .toSorted();
+    };
+    expect(await members(condition(true))).toEqual(["in@x.test", "none@x.test"]);
+    expect(await members(condition(false))).toEqual(["out@x.test"]);
+    expect(await members(condition(true, "news", "notEquals"))).toEqual(["out@x.test"]);
+    await t.call("PATCH", `/topics/${id}`, { default: "UNSUBSCRIBED" });
+    expect(await members(condition(true))).toEqual(["in@x.test"]);
+    expect(await members(condition(false))).toEqual(["none@x.test", "out@x.test"]);
+  });
+
+  test("names a topic of the project, which then cannot be deleted", async () => {
+    const segment = { name: "Readers", condition: condition(true) };
+    const unknown = await t.call("POST", "/segments", segment);
+    expect(unknown.at("error.errors.0")).toMatchObject({
+      field: "condition.groups.0.filters.0.field",
+      code: "unknown_reference",
+    });
+    const id = await create({ name: "News" });
+    await t.create("/segments", segment, "data.id");
+    const refused = await t.call("DELETE", `/topics/${id}`);
+    expect(refused.text("error.message")).toBe('This topic is used by segment "Readers".');
+  });
+});

@@ -93,6 +93,14 @@ function wordsOfTest(filter: Filter, nameOf: NameOf): Words {
         filter.operator === "notMemberOf" ? "is not in the segment" : "is in the segment";
       return { subject: "Contact", verb, value: nameOf(rest) ?? rest };
     }
+    case "topic": {
+      const isIn = (value === true) === (filter.operator === "equals");
+      return {
+        subject: "Contact",
+        verb: isIn ? "is in the topic" : "is not in the topic",
+        value: rest,
+      };
+    }
     case "campaign":
     case "template": {
       const kind = field.startsWith("campaign") ? "Campaign" : "Mail from the template";

@@ -31,7 +31,11 @@ function testsOf({ groups }: Condition<ResolvedTest>): ResolvedTest[] {
 /** The events after which mails of a contact meet other tests. */
 const MAIL_CHANGES = ["email.sent", "email.opened", "email.clicked", "email.bounced"];
 
+/** A change of the default of a topic is found by the full refresh of every hour. */
+const TOPIC_CHANGES = ["contact.topic_subscribed", "contact.topic_unsubscribed"];
+
 function eventsOf(target: FieldTest["target"]): readonly string[] {
   if (target.kind === "event") return [target.name];
+  if (target.kind === "topic") return TOPIC_CHANGES;
   return target.kind === "mail" || target.kind === "link" ? MAIL_CHANGES : [];
 }

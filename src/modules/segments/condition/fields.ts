@@ -14,6 +14,7 @@ export type Target =
   /** The mails of a campaign or from a template. */
   | { kind: "mail"; of: "campaign" | "template"; id: string }
   | { kind: "link"; url: string }
+  | { kind: "topic"; key: string }
   | { kind: "segment"; id: string };
 
 const MAIL_EVENTS = ["opened", "clicked", "sent", "delivered", "bounced", "complained"];
@@ -41,12 +42,14 @@ export function parseField(text: string): Target | string {
       return mailTarget(text.startsWith("campaign") ? "campaign" : "template", rest);
     case "link":
       return linkTarget(rest);
+    case "topic":
+      return rest === "" ? "must name a topic, as topic.<key>" : { kind: "topic", key: rest };
     case "segment":
       return rest === "" ? "must name a segment, as segment.<id>" : { kind: "segment", id: rest };
     default:
       return (
         "must be email, subscribed, createdAt, updatedAt, data.<path>, event.<name>, " +
-        "email.<event>, campaign.<id>, template.<id>, link.<address> or segment.<id>"
+        "email.<event>, campaign.<id>, template.<id>, link.<address>, topic.<key> or segment.<id>"
       );
   }
 }

@@ -71,6 +71,8 @@ function readTest(target: Target, input: FilterInput): Read | null {
       return readFieldTest(target, OPERATORS.mail, input);
     case "link":
       return readFieldTest(target, OPERATORS.link, input);
+    case "topic":
+      return readFieldTest(target, OPERATORS.topic, input);
     case "segment": {
       const operator = readOperator(OPERATORS.segment, input);
       if (operator === null) return null;

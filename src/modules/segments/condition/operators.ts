@@ -420,6 +420,21 @@ const LINK = {
   wasClickedWithin: clicked("span", (spanMs, now) => now - spanMs),
 };
 
+type Topic = TargetOf<"topic">;
+
+/** Whether a contact is in a topic, by its choice or the default; no contact is in an unknown one. */
+const isInTopic = (isIn: (value: boolean) => boolean) =>
+  operator<Topic, "flag">("flag", ({ key }, value, { projectSeq }) => {
+    const topic = (column: Fragment) => bind`(SELECT ${column} FROM topics
+      WHERE topics.project_seq = ${projectSeq} AND topics.key = ${key})`;
+    return bind`coalesce(
+      (SELECT chosen.is_subscribed FROM topic_subscriptions AS chosen
+       WHERE chosen.topic_seq = ${topic(bind`topics.seq`)} AND chosen.contact_seq = contacts.seq),
+      ${topic(bind`topics.default_state = 'SUBSCRIBED'`)}) = ${Number(isIn(value))}`;
+  });
+
+const TOPIC = { equals: isInTopic((value) => value), notEquals: isInTopic((value) => !value) };
+
 /** Membership of a segment. references.ts resolves the segment, which defines the SQL. */
 const SEGMENT = {
   memberOf: { takes: "nothing", isMember: true },
@@ -435,6 +450,7 @@ export const OPERATORS = {
   event: EVENT,
   mail: MAIL,
   link: LINK,
+  topic: TOPIC,
   segment: SEGMENT,
 };
 

@@ -18,6 +18,7 @@ export type FieldKind =
   | "mail"
   | "mailOf"
   | "link"
+  | "topic"
   | "segment";
 
 type Operator = { value: string; label: string; takes: ValueKind };
@@ -117,6 +118,7 @@ export const OPERATORS_OF: Readonly<Record<FieldKind, readonly Operator[]>> = {
     wasNotClicked: "was not clicked",
     wasClickedWithin: "was clicked in the last",
   }),
+  topic: [{ value: "equals", label: "is subscribed to", takes: "flag" }],
   segment: [
     { value: "memberOf", label: "is a member of it", takes: "none" },
     { value: "notMemberOf", label: "is no member of it", takes: "none" },
@@ -156,5 +158,6 @@ export function kindOf(field: string, dataKind: string): FieldKind | null {
   if (field.startsWith("email.")) return "mail";
   if (/^(?:campaign|template)\../.test(field)) return "mailOf";
   if (/^link\.https?:/.test(field)) return "link";
+  if (field.startsWith("topic.")) return "topic";
   return field.startsWith("segment.") ? "segment" : null;
 }

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { FieldList } from "../../../../modules/contacts/model.ts";
 import type { Segment } from "../../../../modules/segments/model.ts";
+import type { Topic } from "../../../../modules/topics/topic-model.ts";
 import { api, type ListPage, type Query } from "../../../api.ts";
 import { unescapeKey } from "../../../ui/data-key.ts";
 import { type DataKind, dataField } from "./operators.ts";
@@ -55,7 +56,8 @@ function useSources(project: string) {
   const own = { limit: MOST, imported: false };
   const campaigns = useQuery(read<ListPage<Named>>("/campaigns/summaries", own)).data;
   const templates = useQuery(read<ListPage<Named>>("/templates")).data;
-  return { fields, events, segments, campaigns, templates };
+  const topics = useQuery(read<ListPage<Topic>>("/topics", {})).data;
+  return { fields, events, segments, campaigns, templates, topics };
 }
 
 const choicesOf = (prefix: string, objects: readonly Named[] = []): Choice[] =>
@@ -63,11 +65,18 @@ const choicesOf = (prefix: string, objects: readonly Named[] = []): Choice[] =>
 
 /** `except` is a segment that must not refer to itself. */
 export function useFields(project: string, except?: string): FieldChoices {
-  const { fields, events, segments, campaigns, templates } = useSources(project);
+  const { fields, events, segments, campaigns, templates, topics } = useSources(project);
   return useMemo(
     () => ({
       groups: [
         { group: "Contact", items: CONTACT },
+        {
+          group: "Topics",
+          items: (topics?.items ?? []).map(({ key, name }) => ({
+            value: `topic.${key}`,
+            label: name,
+          })),
+        },
         {
           group: "Fields",
           items: (fields?.items ?? []).map(({ key }) => ({ value: dataField(key), label: key })),
@@ -102,7 +111,7 @@ export function useFields(project: string, except?: string): FieldChoices {
         }),
       ),
     }),
-    [fields, events, segments, campaigns, templates, except],
+    [fields, events, segments, campaigns, templates, topics, except],
   );
 }
 
@@ -141,7 +150,7 @@ const contextLabel = (path: string): string => `“${path}” in the data of the
 function labelOf(field: string): string {
   if (field.startsWith("context.")) return contextLabel(field.slice("context.".length));
   const [, prefix = "", rest = ""] =
-    /^(data|event|segment|campaign|template|link)\.([^]*)$/.exec(field) ?? [];
+    /^(data|event|segment|campaign|template|topic|link)\.([^]*)$/.exec(field) ?? [];
   if (prefix === "data") return unescapeKey(rest);
   return prefix === "" ? field : `${prefix[0]?.toUpperCase()}${prefix.slice(1)} ${rest}`;
 }
