@@ -18,6 +18,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "dashboard/pages/segments/condition-words.ts": "The operators in words.",
   "dashboard/pages/segments/samples.ts": "The example of a condition in the dashboard.",
   "dashboard/ui/editors/visual/conditions.ts": "The operators of Liquid.",
+  "modules/workflows/series.ts": "The conditions of series that workflows begin as.",
   "modules/verification/verification.ts": "Whether a domain exists.",
 };
 

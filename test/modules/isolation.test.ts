@@ -36,6 +36,7 @@ beforeAll(async () => {
   const flow = chain(step("wait", "DELAY", { amount: 1, unit: "days" }));
   ids["workflows"] = await t.create("/workflows", { name: "w", ...flow }, "data.id");
   ids["stepId"] = "wait";
+  ids["number"] = "1";
   const workflow = await t.call("GET", `/workflows/${ids["workflows"]}`);
   ids["transitionId"] = workflow.text("data.transitions.0.id");
   ids["domains"] = await t.create("/domains", { domain: "isolated.test" }, "data.id");

@@ -279,13 +279,13 @@ export const TemplateUsage = named(
 );
 export type TemplateUsage = Static<typeof TemplateUsage>;
 
-const VersionAuthor = named(
+export const VersionAuthor = named(
   "VersionAuthor",
   described(Type.Object({ kind: OneOf(["USER", "KEY"]), name: Type.String() }), {
     kind: "A user of the dashboard, or an API key",
     name: "Address of the user, or name and last characters of the key",
   }),
-  { description: "Who changed a template" },
+  { description: "Who made a version" },
 );
 
 const VERSION_TEXTS = {

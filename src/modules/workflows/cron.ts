@@ -19,7 +19,7 @@ export function cronProblem(cron: string, timeZone: string): string | null {
 }
 
 /** The next times of a checked expression after `after`, at most `count`. */
-function nextTimes(
+export function nextTimes(
   { cron, timeZone }: { cron: string; timeZone: string },
   after: number,
   count: number,

@@ -3,7 +3,7 @@
 import { describeOperations } from "../../http/documented.ts";
 
 const id = "/data/id";
-const toWorkflow = {
+export const toWorkflow = {
   getWorkflow: { id },
   updateWorkflow: { id },
   deleteWorkflow: { id },
@@ -38,19 +38,6 @@ export const workflowOperations = describeOperations(
         "DELAY or WAIT_FOR_EVENT. All violations are answered with 422.",
       isIdempotent: true,
       links: toWorkflow,
-    },
-    getWorkflow: {
-      role: "VIEWER",
-      scopes: ["READ"],
-      summary: "Get a workflow with its graph",
-      description:
-        "The workflow with its steps and transitions. Viewers do not see the values of the headers " +
-        "of WEBHOOK steps, which may be credentials.",
-    },
-    updateWorkflow: {
-      role: "EDITOR",
-      summary: "Update a workflow; active executions keep the graph that they started with",
-      description: "Changes the given fields. `steps` and `transitions` replace the stored ones.",
     },
     deleteWorkflow: {
       role: "EDITOR",

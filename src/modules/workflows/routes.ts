@@ -1,12 +1,10 @@
 /**
  * GET    /workflows
  * POST   /workflows
- * GET    /workflows/{id}
- * PATCH  /workflows/{id}
  * DELETE /workflows/{id}
  *
- * The routes of steps and transitions are in graph-routes.ts, those of executions in
- * execution-routes.ts.
+ * The operations on one workflow are in workflow-operations.ts, the routes of steps and transitions in
+ * graph-routes.ts, those of executions in execution-routes.ts.
  */
 
 import { Elysia, status } from "elysia";
@@ -20,7 +18,7 @@ import {
   NoContent,
   withErrors,
 } from "../../http/envelope.ts";
-import { Workflow, WorkflowInput, WorkflowPatch, WorkflowQuery } from "./model.ts";
+import { Workflow, WorkflowInput, WorkflowQuery } from "./model.ts";
 import { workflowOperations } from "./operations.ts";
 import { readableBy } from "./present.ts";
 import type { Workflows } from "./service.ts";
@@ -44,36 +42,15 @@ export function workflowRoutes(deps: { admission: Admission; workflows: Workflow
     )
     .post(
       "",
-      ({ project, body, once }) =>
+      ({ project, body, actor, once }) =>
         once(() => {
-          const create = workflows.create(project.seq, body);
+          const create = workflows.create(project.seq, body, actor());
           return () => ({ status: 201, body: envelope(create()) });
         }),
       {
         body: limited(WorkflowInput, BODY_LIMITS.workflow),
         response: withErrors({ 201: Envelope(Workflow) }),
         detail: workflowOperations.createWorkflow,
-      },
-    )
-    .get(
-      "/:id",
-      ({ project, role, params }) =>
-        envelope(readableBy(role, workflows.read(project.seq, params.id))),
-      {
-        params: IdParams,
-        response: withErrors({ 200: Envelope(Workflow) }),
-        detail: workflowOperations.getWorkflow,
-      },
-    )
-    .patch(
-      "/:id",
-      async ({ project, params, body, store }) =>
-        envelope(await store(workflows.patch(project.seq, params.id, body))),
-      {
-        params: IdParams,
-        body: limited(WorkflowPatch, BODY_LIMITS.workflow),
-        response: withErrors({ 200: Envelope(Workflow) }),
-        detail: workflowOperations.updateWorkflow,
       },
     )
     .delete(

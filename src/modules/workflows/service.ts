@@ -11,7 +11,8 @@ import type { Change, Writer } from "../../db/writer.ts";
 import type { Page } from "../../http/envelope.ts";
 import { containsText, smallPage } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { validationError } from "../../lib/errors.ts";
+import { copyName } from "../../lib/copy-name.ts";
+import { notFound, validationError } from "../../lib/errors.ts";
 import { perApp } from "../../lib/per-app.ts";
 import type { CheckResult } from "../segments/condition/input.ts";
 import { type Segments, segmentService } from "../segments/service.ts";
@@ -24,7 +25,7 @@ import type { Workflow, WorkflowInput, WorkflowPatch, WorkflowQuery } from "./mo
 import { presentWorkflow } from "./present.ts";
 import { createWorkflowStore, type WorkflowRow } from "./store.ts";
 import { createUses } from "./usage.ts";
-import { createVersions } from "./versions.ts";
+import { createVersions, type GraphAuthor, type StoredVersion } from "./versions.ts";
 
 export type Workflows = ReturnType<typeof createWorkflows>;
 
@@ -39,6 +40,8 @@ export const workflowService = perApp((app: App) =>
 
 /** An enabled workflow that an event triggers. */
 type Triggered = { seq: number; id: string; versionSeq: number; allowReentry: 0 | 1 };
+
+type Ensure = (row: WorkflowRow) => void;
 
 function createWorkflows(deps: {
   app: App;
@@ -85,20 +88,31 @@ function createWorkflows(deps: {
     },
 
     /** Throws a 422 AppError at once if the graph is invalid. */
-    create(projectSeq: number, input: WorkflowInput): Change<Workflow> {
+    create(
+      projectSeq: number,
+      input: WorkflowInput,
+      author: GraphAuthor | null = null,
+    ): Change<Workflow> {
       const graph = valueOf(assemble(input, null));
       const { name, description = null, enabled = false, allowReentry = false } = input;
-      const settings = { name, description, isEnabled: enabled, allowReentry };
+      const settings = { name, description, isEnabled: enabled, allowReentry, author };
       return () => presentWorkflow(store.insert(projectSeq, settings, graph), graph);
     },
 
-    patch(projectSeq: number, id: string, patch: WorkflowPatch): Change<Workflow> {
+    /** `ensure` may refuse the change of the row as it is. */
+    patch(
+      projectSeq: number,
+      id: string,
+      patch: WorkflowPatch,
+      { author = null, ensure }: { author?: GraphAuthor | null; ensure?: Ensure } = {},
+    ): Change<Workflow> {
       return () => {
         const row = store.get(projectSeq, id);
+        ensure?.(row);
         const { name = row.name, description = row.description } = patch;
         const { enabled = row.isEnabled, allowReentry = row.allowReentry } = patch;
         const graph = valueOf(assemble(patch, store.graphOf(row)));
-        const settings = { name, description, isEnabled: enabled, allowReentry };
+        const settings = { name, description, isEnabled: enabled, allowReentry, author };
         return presentWorkflow(store.update(row, settings, graph), graph);
       };
     },
@@ -113,6 +127,42 @@ function createWorkflows(deps: {
       const graph = valueOf(assemble(patch, store.graphOf(row)));
       references.ensure(projectSeq, graph);
       return { row, graph };
+    },
+
+    /** Part of a change: a disabled copy with the same graph. */
+    duplicate(projectSeq: number, id: string, author: GraphAuthor): Workflow {
+      const { name, description, allowReentry, ...row } = store.get(projectSeq, id);
+      const graph = versions.graphOf(row.versionSeq);
+      if (graph === null) throw notFound("WORKFLOW");
+      const settings = {
+        name: copyName(name),
+        description,
+        isEnabled: false,
+        allowReentry,
+        author,
+      };
+      return presentWorkflow(store.insert(projectSeq, settings, graph), graph);
+    },
+
+    /** The graph of the current version of a row, which must not be modified. */
+    currentGraph: store.graphOf,
+
+    /** The stored versions without their graphs, newest first. */
+    listVersions: versions.list,
+
+    /** The newest version that is stored before this number; null for the oldest one. */
+    versionBefore(workflowSeq: number, number: number): (StoredVersion & { graph: Graph }) | null {
+      const found = versions.before(workflowSeq, number);
+      const graph = found === null ? null : versions.graphOf(found.seq);
+      return found === null || graph === null ? null : { ...found, graph };
+    },
+
+    /** Throws 404 VERSION_NOT_FOUND for a version that is not stored. */
+    version(workflowSeq: number, number: number): StoredVersion & { graph: Graph } {
+      const found = versions.find(workflowSeq, number);
+      const graph = found === null ? null : versions.graphOf(found.seq);
+      if (found === null || graph === null) throw notFound("VERSION");
+      return { ...found, graph };
     },
 
     /**

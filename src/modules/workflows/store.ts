@@ -16,7 +16,7 @@ import { nextTime } from "./cron.ts";
 import { announceEntries, cancelEntryRuns } from "./entry-runs.ts";
 import { type Graph, triggerEventOf, triggerOf } from "./graph/graph.ts";
 import type { GraphReferences } from "./graph/references.ts";
-import type { VersionAuthor, Versions } from "./versions.ts";
+import type { GraphAuthor, Versions } from "./versions.ts";
 
 export type WorkflowRow = typeof workflows.$inferSelect;
 export type WorkflowStore = ReturnType<typeof createWorkflowStore>;
@@ -25,7 +25,7 @@ export type WorkflowStore = ReturnType<typeof createWorkflowStore>;
 type Settings = Pick<WorkflowRow, "name" | "description" | "isEnabled" | "allowReentry">;
 
 /** The author of a new version. */
-type Authored = { author?: VersionAuthor | null };
+type Authored = { author?: GraphAuthor | null };
 
 export function createWorkflowStore(deps: {
   app: App;
@@ -61,7 +61,7 @@ export function createWorkflowStore(deps: {
   }
 
   /** Stores a graph that differs from the current one as a new version; returns the version. */
-  function replaceGraph(row: WorkflowRow, graph: Graph, author: VersionAuthor | null): number {
+  function replaceGraph(row: WorkflowRow, graph: Graph, author: GraphAuthor | null): number {
     if (JSON.stringify(graph) === JSON.stringify(graphOf(row))) return row.versionSeq;
     references.ensure(row.projectSeq, graph);
     return versions.store(row, graph, author);

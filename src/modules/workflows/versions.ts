@@ -27,17 +27,30 @@ const IS_UNUSED = `
     WHERE version_seq = version.seq AND status IN ('RUNNING', 'WAITING'))`;
 
 /** Who made a version. */
-export type VersionAuthor = Pick<RequestActor, "kind" | "id" | "label">;
+export type GraphAuthor = Pick<RequestActor, "kind" | "id" | "label">;
 
 type NewVersion = {
   seq: number;
   workflowSeq: number;
   graph: string;
   createdAt: number;
-  authorKind: VersionAuthor["kind"] | null;
+  authorKind: GraphAuthor["kind"] | null;
   authorId: string | null;
   authorName: string | null;
 };
+
+/** A version without its graph. */
+export type StoredVersion = {
+  seq: number;
+  number: number;
+  createdAt: number;
+  authorKind: GraphAuthor["kind"] | null;
+  authorName: string | null;
+};
+
+const VERSION_COLUMNS = `
+  seq, number, created_at AS createdAt, author_kind AS authorKind, author_name AS authorName
+  FROM workflow_versions`;
 
 export type Versions = ReturnType<typeof createVersions>;
 
@@ -59,6 +72,14 @@ export function createVersions({ db: { sqlite }, clock }: { db: Db; clock: Clock
     VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`);
   const findSegment = sqlite.prepare<{ slug: string; name: string }, [string]>(
     "SELECT slug, name FROM segments WHERE id = +?",
+  );
+  const findNewest = sqlite.prepare<StoredVersion, [number]>(`
+    SELECT ${VERSION_COLUMNS} WHERE workflow_seq = +? ORDER BY seq DESC LIMIT ${MAX_VERSIONS}`);
+  const findBefore = sqlite.prepare<StoredVersion, [number, number]>(`
+    SELECT ${VERSION_COLUMNS}
+    WHERE workflow_seq = +? AND number < +? ORDER BY seq DESC LIMIT 1`);
+  const findByNumber = sqlite.prepare<StoredVersion, [number, number]>(
+    `SELECT ${VERSION_COLUMNS} WHERE workflow_seq = +? AND number = +?`,
   );
   const dropUnused = sqlite.prepare<unknown, [number, number]>(`
     DELETE FROM workflow_versions AS version
@@ -122,7 +143,7 @@ export function createVersions({ db: { sqlite }, clock }: { db: Db; clock: Clock
     store(
       { seq: workflowSeq, projectSeq }: { seq: number; projectSeq: number },
       graph: Graph,
-      author: VersionAuthor | null = null,
+      author: GraphAuthor | null = null,
     ): number {
       lastSeq = Math.max(lastSeq, findLast.get()?.seq ?? 0) + 1;
       const {
@@ -139,6 +160,17 @@ export function createVersions({ db: { sqlite }, clock }: { db: Db; clock: Clock
       }
       return lastSeq;
     },
+
+    /** The newest versions of a workflow without their graphs, newest first. */
+    list: (workflowSeq: number): StoredVersion[] => findNewest.all(workflowSeq),
+
+    /** The newest version with a smaller number; null if none is stored. */
+    before: (workflowSeq: number, number: number): StoredVersion | null =>
+      findBefore.get(workflowSeq, number),
+
+    /** A version by its number; null if it does not exist or is not kept any more. */
+    find: (workflowSeq: number, number: number): StoredVersion | null =>
+      findByNumber.get(workflowSeq, number),
 
     /**
      * Part of a change of the graph or of the end of an execution: deletes the old versions that are

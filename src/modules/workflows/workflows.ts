@@ -36,6 +36,8 @@ import { createExecutions } from "./executions.ts";
 import { graphRoutes } from "./graph-routes.ts";
 import { createWorkflowRunner } from "./run/runner.ts";
 import { workflowService, type Workflows } from "./service.ts";
+import { singleWorkflowOperations } from "./workflow-operations.ts";
+import { seriesOperations } from "./series-operations.ts";
 import { workflowRoutes } from "./routes.ts";
 import { createUnentered } from "./unentered.ts";
 import { perApp } from "../../lib/per-app.ts";
@@ -80,7 +82,9 @@ export const workflowModule = perApp((app: App): Module => {
     routes: [
       workflowRoutes({ admission, workflows }),
       graphRoutes({ admission, graphChanges: workflows.graphChanges }),
-      operationRoutes(app, admission, entryOperations(workflows)),
+      operationRoutes(app, admission, singleWorkflowOperations),
+      operationRoutes(app, admission, entryOperations),
+      operationRoutes(app, admission, seriesOperations),
       countRoutes({ app, admission, workflows }),
       executionRoutes({ admission, executions }),
       operationRoutes(app, admission, simulationOperations),

@@ -1,6 +1,8 @@
 /** Filters on `data.<path>`: every operator against every type, missing and null. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { checkFilter } from "../../../src/modules/segments/condition/filter.ts";
+import { segmentService } from "../../../src/modules/segments/service.ts";
 import { type TestApp, testApp } from "../../support/app.ts";
 import { addContact, NOW, plain, findMatching } from "./crowd.ts";
 import { matchesFilter, type NaiveFilter } from "./naive.ts";
@@ -206,6 +208,7 @@ const cases: Case[] = [
   ["olderThan", 30, ["day", "past"], "minutes"],
   ["olderThan", 29, ["day", "recent", "past"], "minutes"],
   ["olderThan", 10_000_000, [], "days"],
+  ["anniversary", undefined, ["recent", "exactly", "future", "spaced"]],
 ];
 
 let t: TestApp;
@@ -249,4 +252,21 @@ test("the longest text is searched for in the longest texts", async () => {
   const page = await own.call("GET", `/segments/${id}/contacts`);
   expect(page.at("data.total")).toBe(5);
   await own.close();
+});
+
+test.each([
+  ["1990-03-02", "2026-03-02T23:59:59Z", true],
+  ["1990-03-02T10:00:00Z", "2026-03-02T00:00:00Z", true],
+  ["1990-03-02", "2026-03-03T00:00:00Z", false],
+  ["2000-02-29", "2026-02-28T12:00:00Z", true],
+  ["2000-02-29", "2028-02-28T12:00:00Z", false],
+  ["2000-02-29", "2028-02-29T12:00:00Z", true],
+  ["2000-02-28", "2026-02-28T12:00:00Z", true],
+  ["03-02", "2026-03-02T12:00:00Z", false],
+])("the anniversary of %s is at %s: %p", (value, now, holds) => {
+  const checked = checkFilter({ field: "data.x", operator: "anniversary" }, "filter");
+  if (!checked.ok || checked.value.test.kind !== "field") throw new Error("no test of a field");
+  const context = { projectSeq: t.project.seq, now: Date.parse(now) };
+  const { audiences } = segmentService(t.app.app);
+  expect(audiences.holdsForData(checked.value.test, { x: value }, context)).toBe(holds);
 });

@@ -179,6 +179,12 @@ function dataMatches(now: number, value: unknown, filter: NaiveFilter): boolean 
       return Array.isArray(wanted) && wanted.includes(value);
     case "notIn":
       return Array.isArray(wanted) && !wanted.includes(value);
+    case "anniversary":
+      return (
+        dateOf(value) !== null &&
+        typeof value === "string" &&
+        value.slice(5, 10) === new Date(now).toISOString().slice(5, 10)
+      );
     case "within":
     case "olderThan": {
       const at = dateOf(value);

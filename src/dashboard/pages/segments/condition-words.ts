@@ -133,6 +133,7 @@ const VALUE_VERBS: Verbs = {
   notIn: "is none of",
   within: "is a date in the last N",
   olderThan: "is a date more than N ago",
+  anniversary: "is a date with today's day and month",
 };
 
 const TIME_VERBS: Verbs = {

@@ -14,7 +14,9 @@ type Dependencies = {
 export function dependsOn(condition: Condition<ResolvedTest>): Dependencies {
   const tests = testsOf(condition);
   return {
-    isRelative: tests.some((test) => test.kind === "field" && test.takes === "span"),
+    isRelative: tests.some(
+      (test) => test.kind === "field" && (test.takes === "span" || test.isRelative === true),
+    ),
     eventNames: new Set(
       tests.flatMap((test) => (test.kind === "field" ? eventsOf(test.target) : [])),
     ),

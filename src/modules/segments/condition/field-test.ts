@@ -32,6 +32,8 @@ export type FieldTest = {
   expects?: ComparedType;
   /** Given if the test cannot be made; then it matches nothing. */
   problem?: Incomparable;
+  /** Given if time alone can alter what the test matches, beside tests with a span. */
+  isRelative?: true;
   /** The filter also has the members `property` and `test`. */
   isOfProperty?: true;
 };

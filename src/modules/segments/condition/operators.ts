@@ -19,6 +19,7 @@ import {
   exists,
   existsAndNot,
   fieldAt,
+  isAnniversary,
   isDateBefore,
   isDateBetween,
   isListed,
@@ -165,6 +166,19 @@ function typeOf(value: Comparable): ComparedType["type"] | null {
   return isIncomparable(value) ? null : "date";
 }
 
+/** The day and month of a date are those of today in UTC, in any year. */
+function ofAnniversary(): Operator<Data> {
+  const dates = ofData<"nothing">(
+    "nothing",
+    (field, _, { now }) => isAnniversary(field, now),
+    () => "date",
+  );
+  return {
+    takes: "nothing",
+    read: (target) => ({ ...dates.test(target, true), isRelative: true }),
+  };
+}
+
 const DATA = {
   equals: ofData("scalar", equals),
   notEquals: ofData("scalar", (field, value) => existsAndNot(field, equals(field, value))),
@@ -186,6 +200,7 @@ const DATA = {
     (field, spanMs, { now }) => isDateBefore(field, now - spanMs),
     () => "date",
   ),
+  anniversary: ofAnniversary(),
   in: ofData("list", isListed),
   notIn: ofData("list", (field, values) => existsAndNot(field, isListed(field, values))),
 };
@@ -267,6 +282,7 @@ const triggeredWith: Operator<Event> = {
       target,
       takes: test.takes,
       isOfProperty: true,
+      ...(test.isRelative === true ? { isRelative: true } : {}),
       where: (context) => hasHistory(target.name, filter(context), context),
       source: (context) => ({
         from: bind`contact_events AS history`,

@@ -121,6 +121,15 @@ export function isDateBefore(field: DataField, beforeMs: number): Fragment {
   return bind`(${isDate(field)} AND ${secondsOf(field)} < ${beforeMs / 1000})`;
 }
 
+/** True on the day and month of the date, in UTC; on 28 February for 29 February in other years. */
+export function isAnniversary(field: DataField, now: number): Fragment {
+  const today = new Date(now).toISOString().slice(5, 10);
+  const isLeap = new Date(Date.UTC(new Date(now).getUTCFullYear(), 1, 29)).getUTCMonth() === 1;
+  const days = today === "02-28" && !isLeap ? [today, "02-29"] : [today];
+  const day = bind`substr(${field.value}, 6, 5)`;
+  return bind`(${isDate(field)} AND ${secondsOf(field)} IS NOT NULL AND ${anyOf(days.map((each) => bind`${day} = ${each}`))})`;
+}
+
 /** Seconds since the epoch; NULL if the text is no date. */
 const secondsOf = ({ value }: DataField): Fragment => bind`unixepoch(${value}, 'subsec')`;
 

@@ -99,7 +99,12 @@ export const OPERATORS_OF: Readonly<Record<FieldKind, readonly Operator[]>> = {
   ],
   number: [...compared("number", NUMBER_WORDS), ...EXISTS],
   flag: [{ value: "equals", label: "is", takes: "flag" }, ...EXISTS],
-  date: [...PERIODS, ...compared("date", DATE_WORDS), ...EXISTS],
+  date: [
+    ...PERIODS,
+    ...compared("date", DATE_WORDS),
+    { value: "anniversary", label: "is an anniversary today", takes: "none" },
+    ...EXISTS,
+  ],
   event: happened("ever", "never"),
   mail: happened("ever", "never"),
   mailOf: reacted({
