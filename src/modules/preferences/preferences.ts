@@ -22,7 +22,9 @@ import { clientAddress } from "../../http/client-address.ts";
 import { describeOperations, undocumented } from "../../http/documented.ts";
 import { readForm } from "../../http/form.ts";
 import { badLinkPage, documentResponse, errorPage, Html, pageResponse } from "../../http/page.ts";
+import { slidingWindow } from "../../http/rate-limit.ts";
 import { AppError } from "../../lib/errors.ts";
+import { perApp } from "../../lib/per-app.ts";
 import { fillPlaceholders, type Texts } from "../../render/language.ts";
 import { preferenceTexts } from "../../render/preference-texts.ts";
 import { parseMailbox } from "../../protocols/mime/mailbox.ts";
@@ -135,6 +137,21 @@ function preferenceRoutes(app: App) {
   );
 }
 
+const HOUR_MS = 60 * 60_000;
+/** Forms of a person in an hour. More would be a program that changes to and fro. */
+const MAX_CHANGES = 60;
+const MAX_TRACKED_PEOPLE = 20_000;
+
+/** Unsubscribing from everything is not counted. */
+const changeRate = perApp(({ clock }: App) =>
+  slidingWindow({
+    limit: MAX_CHANGES,
+    windowMs: HOUR_MS,
+    now: clock.elapsed,
+    maxKeys: MAX_TRACKED_PEOPLE,
+  }),
+);
+
 /** The recipient of the link, with the contact; otherwise the page to answer with. */
 type Opened = { recipient: KnownRecipient; texts: Texts } | { answer: Response };
 type KnownRecipient = Recipient & { contact: ContactRow };
@@ -194,6 +211,10 @@ async function act(app: App, asked: Asked): Promise<Response> {
   if (change.kind === "none") return pageOf(app, recipient, { texts, status: 400 });
   if (change.kind === "fault") {
     return pageOf(app, recipient, { texts, shown: { fault: change.fault }, status: 400 });
+  }
+  const isLeaving = change.kind === "subscription" && !change.isSubscribed;
+  if (!isLeaving && !changeRate(app).take(recipient.contact.seq).isAllowed) {
+    return pageResponse({ ...errorPage(texts), brand: recipient.brand }, 429);
   }
   const cause: PreferenceCause = {
     emailSeq: recipient.emailSeq,

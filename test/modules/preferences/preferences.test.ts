@@ -200,6 +200,17 @@ describe("the link", () => {
   });
 });
 
+test("a program that changes to and fro is stopped for a while, and can still unsubscribe", async () => {
+  const { submit, letter, t, isSubscribed } = await mailed();
+  const pause = (at: number) => submit(letter.manage, save({ pause: at % 2 === 0 ? "1" : "none" }));
+  for (let at = 0; at < 60; at++) expect((await pause(at)).status).toBe(200);
+  expect((await pause(0)).status).toBe(429);
+  expect((await submit(letter.manage, "action=unsubscribe")).status).toBe(200);
+  expect(isSubscribed()).toBe(false);
+  t.clock.advance(60 * 60_000);
+  expect((await submit(letter.manage, "action=subscribe")).status).toBe(200);
+});
+
 test("the pages to unsubscribe and to subscribe lead to the preference page", async () => {
   const person = await mailed();
   for (const path of [person.letter.unsubscribe, person.letter.subscribe]) {
