@@ -187,6 +187,7 @@ time { display: block; color: var(--soft); font-size: .9375rem }
 .hint { display: block; color: var(--soft); font-size: .9375rem; line-height: 1.45 }
 .done, .fault { margin: 0 0 1.5rem; padding: .75rem 1rem; border-radius: .625rem;
   background: var(--good); color: var(--on-good) }
+.done:focus { outline: none }
 .fault { background: var(--bad); color: var(--on-bad) }
 :is(.done, .fault) > * { margin: 0; padding: .125rem 0; border: 0 }
 fieldset { min-width: 0; margin: 0 0 1.75rem; padding: 0; border: 0 }

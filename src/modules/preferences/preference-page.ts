@@ -105,11 +105,12 @@ function noticeHtml({ notices, fault }: PreferenceView, words: PreferenceTexts):
         : fault.field === "pauseDay"
           ? words.pauseDayFault
           : words.newAddressFault;
-    return `<div class="fault" role="alert"><p>${escape(text)}</p></div>`;
+    return `<div class="fault" id="fault" role="alert"><p>${escape(text)}</p></div>`;
   }
   if (notices.length === 0) return "";
+  // The focus makes screen readers say it, and lets the keyboard go on behind it.
   const lines = notices.map((notice) => `<p>${escape(notice)}</p>`).join("");
-  return `<div class="done" role="status">${lines}</div>`;
+  return `<div class="done" role="status" tabindex="-1" autofocus>${lines}</div>`;
 }
 
 const formHtml = (content: string): string => `<form method="post">${content}</form>`;
@@ -180,7 +181,7 @@ function pauseHtml(view: PreferenceView, words: PreferenceTexts): string {
       hint: null,
     }),
   );
-  const invalid = isUntil ? ' aria-invalid="true" autofocus' : "";
+  const invalid = isUntil ? ' aria-invalid="true" aria-describedby="fault" autofocus' : "";
   const value = isUntil ? ` value="${escape(fault.value)}"` : "";
   const day =
     `<div class="field day"><label for="pause-day">${escape(words.pauseDay)}</label>` +
@@ -248,7 +249,9 @@ function trackingHtml(view: PreferenceView, words: PreferenceTexts): string {
 
 function addressHtml({ fault }: PreferenceView, words: PreferenceTexts): string {
   const isFaulty = fault?.field === "newAddress";
-  const value = isFaulty ? ` value="${escape(fault.value)}" aria-invalid="true" autofocus` : "";
+  const value = isFaulty
+    ? ` value="${escape(fault.value)}" aria-invalid="true" aria-describedby="fault" autofocus`
+    : "";
   const field =
     `<div class="field"><label for="new-address">${escape(words.newAddress)}</label>` +
     `<input type="email" id="new-address" name="newAddress" required maxlength="320" ` +
