@@ -6,6 +6,7 @@
 import type { Page } from "playwright-core";
 import { everyBlock } from "../../test/dashboard/visual-design.ts";
 import { NO_COUNTS } from "../../src/modules/campaigns/imported-model.ts";
+import { sampleAbReport, sampleAbTest } from "./sample-ab-tests.ts";
 import { showAlerts } from "./sample-alerts.ts";
 import { showMailboxes } from "./sample-mailboxes.ts";
 
@@ -132,9 +133,22 @@ async function openLetter(page: Page): Promise<void> {
   await page.unroute(path);
 }
 
+const CAMPAIGN_PATH = /^https?:\/\/[^/]+\/campaigns\/[^/?]+$/;
+
+/** Shows the campaign as one with an A/B test that variant B has won. */
+async function showAbTest(page: Page): Promise<void> {
+  const report = sampleAbReport();
+  await page.route(/\/campaigns\/[^/?]+\/ab-test$/, (route) =>
+    route.fulfill({ json: { success: true, data: report } }),
+  );
+  await reloadWith(page, CAMPAIGN_PATH, { abTest: sampleAbTest(), abTestState: report.state });
+  await page.getByText("Winner", { exact: true }).waitFor();
+  await page.unroute(CAMPAIGN_PATH);
+}
+
 /** Shows the campaign as one that another product has sent. */
 async function showImported(page: Page): Promise<void> {
-  const path = /^https?:\/\/[^/]+\/campaigns\/[^/?]+$/;
+  const path = CAMPAIGN_PATH;
   const told = { recipients: 8_410, sent: 8_396, opens: 5_120, clicks: 874, bounced: 31 };
   const sentAt = new Date(Date.now() - 400 * DAY_MS).toISOString();
   const importedAt = new Date(Date.now() - 3 * DAY_MS).toISOString();
@@ -572,6 +586,16 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     states: ["FULL"],
   },
   {
+    name: "draft-ab-test",
+    path: ({ project, ids }) => `/p/${project}/campaigns/${ids.draft}`,
+    heading: /./,
+    open: async (page) => {
+      await reloadWith(page, CAMPAIGN_PATH, { abTest: sampleAbTest() });
+      await page.locator(".outline").getByText("A/B test").click();
+    },
+    states: ["FULL"],
+  },
+  {
     name: "draft-when",
     path: ({ project, ids }) => `/p/${project}/campaigns/${ids.draft}`,
     heading: /./,
@@ -631,6 +655,13 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     path: ({ project, ids }) =>
       `/p/${project}/campaigns/${ids.campaign}?tab=email&as=${ids.contact}`,
     heading: /./,
+    states: ["FULL"],
+  },
+  {
+    name: "campaign-ab-test",
+    path: ({ project, ids }) => `/p/${project}/campaigns/${ids.campaign}`,
+    heading: /./,
+    open: showAbTest,
     states: ["FULL"],
   },
   {

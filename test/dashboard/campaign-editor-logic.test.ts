@@ -220,6 +220,7 @@ test("a change of the audience is saved as a whole, and an empty text as none", 
     utm: null,
     archived: false,
     archiveSlug: null,
+    abTest: null,
   };
   expect(patchOf(value, ["segmentId", "subject"])).toEqual({
     subject: null,

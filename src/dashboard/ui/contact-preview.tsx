@@ -21,14 +21,17 @@ export function ContactPreview(props: {
   noun: string;
   /** Changes with the content. */
   version: string;
+  /** A variant of the A/B test of a campaign. */
+  variantId?: string;
   contactId: string | undefined;
   onContact: (id: string) => void;
 }) {
-  const { path, noun, version, contactId, onContact } = props;
+  const { path, noun, version, variantId, contactId, onContact } = props;
   const project = useProject()?.id ?? null;
   const preview = useQuery({
-    queryKey: [`${noun}-preview`, project, path, version, contactId],
-    queryFn: ({ signal }) => api.post<Preview>(path, { contactId }, { signal }),
+    queryKey: [`${noun}-preview`, project, path, version, variantId, contactId],
+    queryFn: ({ signal }) =>
+      api.post<Preview>(path, { contactId }, { query: { variantId }, signal }),
     placeholderData: keepPreviousData,
   });
   return (
@@ -42,9 +45,9 @@ export function ContactPreview(props: {
               <strong>{subject === "" ? "No subject" : subject}</strong>
             </p>
             <MailFrame
-              key={version}
+              key={`${version} ${variantId ?? ""}`}
               path={path}
-              query={{ contactId }}
+              query={{ contactId, variantId }}
               title={`Preview of ${subject}`}
               hasImages={hasRemoteImages(html)}
               hasText

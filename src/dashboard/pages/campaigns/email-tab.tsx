@@ -1,5 +1,6 @@
 /** The email of a campaign as a contact gets it, its sender and its audience. */
 
+import { SegmentedControl } from "@mantine/core";
 import type { Campaign } from "../../../modules/campaigns/model.ts";
 import { ContactPreview } from "../../ui/contact-preview.tsx";
 import { Field, Fields } from "../../ui/fields.tsx";
@@ -15,6 +16,8 @@ export function EmailTab(props: {
   const { campaign, search, onChange } = props;
   const { from, fromName, replyTo, rate, audienceType, segmentId, imported } = campaign;
   const segmentName = useSegmentName(segmentId);
+  const variants = campaign.abTest?.variants ?? [];
+  const shown = variants.find(({ id }) => id === search.variant)?.id ?? "A";
   return (
     <div className="campaign">
       <section className="card campaign-facts">
@@ -30,13 +33,27 @@ export function EmailTab(props: {
       {imported !== null && campaign.body === "" ? (
         <p className="muted">{imported.source} did not give the body of this campaign.</p>
       ) : (
-        <ContactPreview
-          path={`/campaigns/${encodeURIComponent(campaign.id)}/preview`}
-          noun="campaign"
-          version={campaign.updatedAt}
-          contactId={search.as}
-          onContact={(as) => onChange({ as })}
-        />
+        <>
+          {campaign.abTest !== null && (
+            <SegmentedControl
+              aria-label="Variant"
+              value={shown}
+              onChange={(variant) => onChange({ variant: variant === "A" ? "" : variant })}
+              data={campaign.abTest.variants.map(({ id, name }) => ({
+                value: id,
+                label: name === null ? `Variant ${id}` : `${id}: ${name}`,
+              }))}
+            />
+          )}
+          <ContactPreview
+            {...(shown === "A" ? {} : { variantId: shown })}
+            path={`/campaigns/${encodeURIComponent(campaign.id)}/preview`}
+            noun="campaign"
+            version={campaign.updatedAt}
+            contactId={search.as}
+            onContact={(as) => onChange({ as })}
+          />
+        </>
       )}
     </div>
   );

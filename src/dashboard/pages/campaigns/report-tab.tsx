@@ -3,6 +3,7 @@
 import { TriangleAlert } from "lucide-react";
 import type { Campaign } from "../../../modules/campaigns/model.ts";
 import type { CampaignStats } from "../../../modules/campaigns/results-model.ts";
+import { AbCard } from "./ab/ab-card.tsx";
 import { AudienceCard, OutcomesCard } from "./audience-card.tsx";
 import { ComparisonCard } from "./comparison-card.tsx";
 import { HoursCard } from "./hours-card.tsx";
@@ -33,6 +34,7 @@ export function ReportTab(props: TabProps) {
     <div className="campaign">
       <Reason campaign={campaign} />
       {isUnderWay && <ProgressCard stats={stats} isPaused={status === "PAUSED"} />}
+      <AbCard campaign={campaign} />
       <section className="card" aria-label="Numbers">
         <Figures stats={stats} />
         <HoursCard {...props} startedAt={startedAt} />

@@ -21,6 +21,7 @@ export const summariesQuery = ({ q, status }: CampaignsSearch): Query => ({
  * `range` is a name of RANGES, `since` and `until` are times. `hide` has the keys of the series that
  * are switched off, and `view` is "table" or absent. `show` and `link` filter the recipients, and
  * `as` is the id of the contact for which the email is rendered, on the `device` and `dark` or not.
+ * `variant` is the variant of the A/B test whose email is shown.
  * `mode` is "code" for the source of a body of the visual editor.
  * `who` names the contacts of the audience of a draft that are listed.
  */
@@ -37,6 +38,7 @@ const KEYS = [
   "device",
   "dark",
   "mode",
+  "variant",
   "who",
 ] as const;
 export type CampaignSearch = { [Key in (typeof KEYS)[number]]?: string };

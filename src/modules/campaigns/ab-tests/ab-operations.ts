@@ -14,7 +14,8 @@ import { campaignRunner } from "../runner.ts";
 import { campaignService } from "../service.ts";
 import { VariantId } from "./ab-model.ts";
 import { chooseWinner } from "./ab-progress.ts";
-import { AbReport, readAbReport } from "./ab-report.ts";
+import { AbReport } from "./ab-report-model.ts";
+import { readAbReport } from "./ab-report.ts";
 import { findAbTest } from "./ab-tests.ts";
 
 const WinnerInput = named(

@@ -5,6 +5,7 @@ import type { ReactNode } from "react";
 import type { ExclusionReason } from "../../../../modules/campaigns/audience-model.ts";
 import { Problem } from "../../../ui/problem.tsx";
 import { countText } from "../../overview/figures.ts";
+import { HeldOut } from "../ab/ab-groups-bar.tsx";
 import type { CampaignEditing } from "./campaign-source.ts";
 import type { SectionState } from "./sections.ts";
 import type { AudienceCount } from "./use-audience.ts";
@@ -65,6 +66,7 @@ export function AudienceFunnel(props: {
               </WhoLink>
             </dd>
           </div>
+          <HeldOut test={editor.value.abTest} recipients={data.recipients} />
         </dl>
       )}
     </div>

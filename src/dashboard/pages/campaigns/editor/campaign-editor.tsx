@@ -1,5 +1,5 @@
 /**
- * A draft: five sections on one page, in any order, which save themselves. Each says what it still
+ * A draft: six sections on one page, in any order, which save themselves. Each says what it still
  * needs. The review sends the campaign.
  */
 
@@ -21,6 +21,8 @@ import { BackLabel, Page } from "../../../ui/page.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { useNow } from "../../../ui/time.tsx";
 import { useDraftPreview } from "../../templates/editor/use-draft-preview.ts";
+import { abState } from "../ab/ab-plan.ts";
+import { AbSection } from "../ab/ab-section.tsx";
 import { type CampaignSearch, readCampaignSearch } from "../search.ts";
 import { AudienceDrawer } from "./audience-drawer.tsx";
 import { AudienceSection } from "./audience-section.tsx";
@@ -103,6 +105,11 @@ export function CampaignEditor({ campaign, project }: { campaign: Campaign; proj
             onSearch={show}
             state={states.content}
           />
+          <AbSection
+            {...{ id, project, editor, senders }}
+            recipients={count.data?.recipients}
+            state={states.ab}
+          />
           <ChecksSection {...{ id, project, editor, checks, isReady }} state={states.checks} />
           <WhenSection {...{ campaign, editor, when }} state={states.when} />
         </div>
@@ -170,6 +177,10 @@ function useDraft(campaign: Campaign, project: string) {
     }),
     sender: senderState(value, senders.unverifiedIn(value.from)),
     content,
+    ab: abState(value.abTest, {
+      recipients: count.data?.recipients,
+      isLocalTime: when.when.kind === "LOCAL",
+    }),
     checks: checksState(content, checks.data),
     when: whenState(when.when, now),
   };

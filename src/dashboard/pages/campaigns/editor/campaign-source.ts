@@ -30,6 +30,7 @@ export type CampaignSource = Pick<
   | "utm"
   | "archived"
   | "archiveSlug"
+  | "abTest"
 > & { design: object | null };
 export type CampaignEditing = Editing<CampaignSource>;
 
@@ -44,6 +45,7 @@ export const CAMPAIGN_LABELS: Readonly<Record<string, string>> = {
   utm: "UTM parameters",
   archived: "Public page",
   archiveSlug: "Address of the public page",
+  abTest: "A/B test",
 };
 
 const AUDIENCE = ["audienceType", "segmentId", "audienceFilter"] as const;
@@ -59,7 +61,7 @@ const recordKey = (project: string, id: string) => ["campaign", project, id, "re
 export function readSource(campaign: Campaign): CampaignSource {
   const { name, subject, preheader, body, design, format, layoutId, templateId } = campaign;
   const { from, fromName, replyTo, audienceType, segmentId, audienceFilter } = campaign;
-  const { category, rate, utm, archived, archiveSlug } = campaign;
+  const { category, rate, utm, archived, archiveSlug, abTest } = campaign;
   return {
     name,
     subject,
@@ -80,6 +82,7 @@ export function readSource(campaign: Campaign): CampaignSource {
     utm,
     archived,
     archiveSlug,
+    abTest,
   };
 }
 

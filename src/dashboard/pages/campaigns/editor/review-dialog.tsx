@@ -12,6 +12,8 @@ import { Field, Fields } from "../../../ui/fields.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { useAppState, useMay } from "../../../state.ts";
 import { countText } from "../../overview/figures.ts";
+import { GroupsBar } from "../ab/ab-groups-bar.tsx";
+import { ruleText } from "../ab/ab-plan.ts";
 import { counted } from "../numbers.ts";
 import { type CampaignEditing, CAMPAIGN_LABELS } from "./campaign-source.ts";
 import { saveAll } from "../../../ui/editors/save-all.ts";
@@ -141,6 +143,12 @@ function Review(props: Props & { isBusy: boolean; onBusy: (isBusy: boolean) => v
           <bdi>{mail?.subject ?? value.subject}</bdi>
           {mail?.preheader && <bdi className="muted"> — {mail.preheader}</bdi>}
         </Field>
+        {value.abTest !== null && (
+          <Field label="A/B test">
+            <GroupsBar test={value.abTest} recipients={recipients} />
+            <p className="muted">The winner has {ruleText(value.abTest.winner)}.</p>
+          </Field>
+        )}
         <Field label="When">
           {when.kind === "NOW" ? "In 15 seconds; until then you can undo it" : states.when.text}
         </Field>

@@ -1,4 +1,4 @@
-/** The five sections of a draft, and what each still needs. Pure. */
+/** The six sections of a draft, and what each still needs. Pure. */
 
 import type { AudienceBreakdown } from "../../../../modules/campaigns/audience-model.ts";
 import type { EmailChecks } from "../../../../modules/emails/content/model.ts";
@@ -10,6 +10,7 @@ export const SECTIONS = [
   { key: "audience", title: "Audience" },
   { key: "sender", title: "Sender" },
   { key: "content", title: "Content" },
+  { key: "ab", title: "A/B test" },
   { key: "checks", title: "Checks" },
   { key: "when", title: "When" },
 ] as const;

@@ -1,0 +1,26 @@
+/** The figures of an A/B test in words and bars. Pure. */
+
+import { countText } from "../../overview/figures.ts";
+import { counted } from "../numbers.ts";
+import type { Winner } from "./ab-plan.ts";
+
+type Figures = { hits: number; sent: number };
+
+const rate = ({ hits, sent }: Figures): number => (sent === 0 ? 0 : Math.min(1, hits / sent));
+
+/** The length of the bar of a variant, 0 to 1: the best one has a full bar. */
+export function shareOfBest(variant: Figures, all: readonly Figures[]): number {
+  const best = Math.max(0, ...all.map(rate));
+  return best === 0 ? 0 : rate(variant) / best;
+}
+
+const WORDS: Readonly<Record<Winner["by"], string>> = {
+  OPENS: "opened",
+  CLICKS: "clicked",
+  EVENT: "had the event",
+  MANUAL: "clicked",
+};
+
+/** "12 of 100 recipients clicked" */
+export const hitsText = ({ by }: Pick<Winner, "by">, hits: number, sent: number): string =>
+  `${countText(hits)} of ${counted(sent, "recipient")} ${WORDS[by]}`;
