@@ -788,6 +788,46 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     states: ["FULL"],
   },
   {
+    name: "workflow-simulation",
+    path: ({ project, ids }) => `/p/${project}/workflows/${ids.workflow}?tab=simulate`,
+    heading: /./,
+    open: async (page) => {
+      await page.getByRole("button", { name: "To the end" }).click();
+      await page
+        .getByRole("button", { name: /^Show the mail/ })
+        .nth(1)
+        .waitFor();
+    },
+    states: ["FULL"],
+  },
+  {
+    name: "workflow-simulation-mail",
+    path: ({ project, ids }) => `/p/${project}/workflows/${ids.workflow}?tab=simulate`,
+    heading: /./,
+    open: async (page) => {
+      await page
+        .getByRole("button", { name: /^Show the mail/ })
+        .first()
+        .click();
+      await page.getByRole("dialog").locator("iframe").waitFor();
+    },
+    states: ["FULL"],
+  },
+  {
+    name: "workflow-backtest",
+    path: ({ project, ids }) => `/p/${project}/workflows/${ids.workflow}?tab=backtest`,
+    heading: /./,
+    open: async (page) => {
+      await page.getByRole("button", { name: "Run the backtest" }).click();
+      await page
+        .getByRole("button", { name: /^Show the path of/ })
+        .first()
+        .click();
+      await page.locator(".try-canvas .step-box").first().waitFor();
+    },
+    states: ["FULL"],
+  },
+  {
     name: "workflow-settings",
     path: ({ project, ids }) => `/p/${project}/workflows/${ids.workflow}?tab=settings`,
     heading: /./,

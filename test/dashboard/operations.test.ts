@@ -18,7 +18,6 @@ const READER = "It is a public page of campaigns, for readers.";
 const MONITOR = "Load balancers and monitors ask for it; the page System shows what it finds.";
 const WORKFLOW_EDITOR = "The editor saves the whole graph.";
 const TOPIC = "A page of topics follows; programs make them until then.";
-const SIMULATION = "Tabs of the page of a workflow follow; programs call them until then.";
 const FORM = "A page of forms follows; programs make them until then.";
 const MESSAGE = "The page shows it from the message, which has it as well.";
 
@@ -72,10 +71,6 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   addWorkflowTransition: WORKFLOW_EDITOR,
   updateWorkflowTransition: WORKFLOW_EDITOR,
   deleteWorkflowTransition: WORKFLOW_EDITOR,
-  simulateWorkflow: SIMULATION,
-  startBacktest: SIMULATION,
-  getBacktest: SIMULATION,
-  cancelBacktest: SIMULATION,
   getWorkflowEntry: "The page reads the list, which has the same runs.",
   listWorkflowVersions: WORKFLOW_EDITOR,
   getWorkflowVersion: WORKFLOW_EDITOR,

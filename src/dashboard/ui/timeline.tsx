@@ -7,6 +7,8 @@ export type TimelineItem = {
   tone: Tone;
   title: ReactNode;
   at: string | number | null;
+  /** In place of the time, which is told from now. */
+  when?: ReactNode;
   /** More about it, such as the reply of a server. */
   detail?: ReactNode;
 };
@@ -15,13 +17,11 @@ export type TimelineItem = {
 export function Timeline({ items, label }: { items: readonly TimelineItem[]; label: string }) {
   return (
     <ol className="timeline" aria-label={label}>
-      {items.map(({ key, tone, title, at, detail }) => (
+      {items.map(({ key, tone, title, at, when, detail }) => (
         <li key={key} data-tone={tone}>
           <div className="timeline-line">
             <strong>{title}</strong>
-            <span className="muted small">
-              <Time at={at} />
-            </span>
+            <span className="muted small">{when ?? <Time at={at} />}</span>
           </div>
           {detail !== undefined && <div className="timeline-detail">{detail}</div>}
         </li>

@@ -146,6 +146,16 @@ test("marketing mail to an unsubscribed contact is skipped, and a suppressed one
   expect(stepOf(suppressed, "hello")).toMatchObject({ mail: { suppressed: "MANUAL" } });
 });
 
+test("a mail is shown as a document, to the one who asked for it", async () => {
+  const id = await a.workflow(series(), { enabled: false });
+  const sample = { data: { plan: "free" } };
+  const path = stringAt(await simulate(id, { sample, mail: 1 }), "documentUrl");
+  const shown = await a.t.call("GET", path);
+  expect(shown.headers.get("content-security-policy")).toContain("sandbox");
+  expect(String(shown.body)).toContain("You have free.");
+  expect(valueAt(await simulate(id, { sample, mail: 2 }), "documentUrl")).toBeNull();
+});
+
 test("a webhook that answers 500 is tried again, and its workflow fails after a day", async () => {
   const id = await a.workflow(series(), { enabled: false });
   const at = new Date(a.t.clock.now()).toISOString();

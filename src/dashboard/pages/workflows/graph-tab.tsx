@@ -1,11 +1,8 @@
 /** The graph of a workflow, as a picture or as a list of its steps, and the step that is open. */
 
 import { ActionIcon } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { Maximize, Redo2, Undo2, ZoomIn, ZoomOut } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
-import type { Template } from "../../../modules/templates.ts";
-import { api, type ListPage } from "../../api.ts";
 import { lazyPart, Once } from "../../lazy.tsx";
 import { Loaded } from "../../ui/loaded.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -23,6 +20,7 @@ import { StepDrawer } from "./step-drawer.tsx";
 import { StepList } from "./step-list.tsx";
 import { useCanvasView } from "./use-canvas-view.ts";
 import { useWorkflowCounts } from "./use-counts.ts";
+import { useTemplateNames } from "./use-template-names.ts";
 import { useExecution } from "./use-workflow.ts";
 import type { WorkflowTabProps } from "./workflow-tabs.tsx";
 
@@ -117,18 +115,6 @@ export function GraphTab({ workflow, project, editor, search, onChange }: Workfl
       />
     </>
   );
-}
-
-const MOST_NAMES = 100;
-
-/** The names of the newest templates, which the steps show. */
-function useTemplateNames(project: string): ReadonlyMap<string, string> {
-  const { data } = useQuery({
-    queryKey: ["templates", project, "names"],
-    queryFn: ({ signal }) =>
-      api.get<ListPage<Template>>("/templates", { query: { limit: MOST_NAMES }, signal }),
-  });
-  return useMemo(() => new Map(data?.items.map(({ id, name }) => [id, name])), [data]);
 }
 
 function UndoButtons({ editor }: { editor: WorkflowEditing }) {

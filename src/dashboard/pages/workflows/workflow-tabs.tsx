@@ -41,6 +41,16 @@ export const WORKFLOW_TABS: readonly WorkflowTab[] = [
     Show: later(async () => (await import("./executions.tsx")).Executions),
   },
   {
+    tab: "simulate",
+    label: "Simulate",
+    Show: later(async () => (await import("./simulation/simulate-tab.tsx")).SimulateTab),
+  },
+  {
+    tab: "backtest",
+    label: "Backtest",
+    Show: later(async () => (await import("./simulation/backtest-tab.tsx")).BacktestTab),
+  },
+  {
     tab: "settings",
     label: "Settings",
     Show: later(async () => (await import("./settings-tab.tsx")).WorkflowSettings),

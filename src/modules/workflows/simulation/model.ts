@@ -81,6 +81,7 @@ export const SimulationInput = named(
       answers: Type.Optional(
         Type.Record(Type.String({ maxLength: 100 }), Answer, { maxProperties: MAX_ANSWERS }),
       ),
+      mail: Type.Optional(Type.Integer({ minimum: 0, maximum: 500 })),
       workflow: Edited,
     }),
     {
@@ -92,6 +93,7 @@ export const SimulationInput = named(
       events: "Events that happen to the contact meanwhile, at most 100",
       answers:
         "The answers of WEBHOOK steps by the ids of the steps; 200 without content for others",
+      mail: "The number of a mail, from 0: the answer has its document for a frame",
       workflow: EDITED,
     },
   ),
@@ -245,6 +247,7 @@ export const Simulation = named(
       nextAt: Nullable(DateTime),
       isCutShort: Type.Boolean(),
       hindrance: Nullable(Type.String()),
+      documentUrl: Nullable(Type.String()),
       contact: Contact,
       executions: Type.Array(SimulatedExecution),
     }),
@@ -254,6 +257,8 @@ export const Simulation = named(
       nextAt: "When something happens next; null if only an event can continue it",
       isCutShort: "True after 500 steps, at which a simulation ends",
       hindrance: "Why the contact would not enter the workflow now; null if it would",
+      documentUrl:
+        "Path of the asked mail as a document for a frame; kept for ten minutes, for the author",
       contact: "The contact with the changes of the simulation",
       executions: "The executions in the order of their start; several with re-entry",
     },
@@ -266,6 +271,7 @@ export const Simulation = named(
       nextAt: null,
       isCutShort: false,
       hindrance: null,
+      documentUrl: null,
       contact: {
         id: EXAMPLE.contactId,
         email: "ada@example.com",

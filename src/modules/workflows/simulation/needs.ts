@@ -3,6 +3,7 @@
 import { statement } from "../../../db/statement.ts";
 import type { App } from "../../../core/app.ts";
 import { type Condition, parseStored } from "../../segments/condition/condition.ts";
+import type { Target } from "../../segments/condition/fields.ts";
 import type { Filter, Test } from "../../segments/condition/filter.ts";
 import { membershipEventName } from "../../segments/slug.ts";
 import { CONTACT_ZONE, type Graph, triggerEventOf, triggerOf } from "../graph/graph.ts";
@@ -22,7 +23,7 @@ export type Needs = {
   hasWebhooks: boolean;
 };
 
-/** They change who gets marketing mail. */
+/** They change who gets marketing mail, and conditions test topics. */
 const CHOICES = [
   "contact.topic_subscribed",
   "contact.topic_unsubscribed",
@@ -46,7 +47,7 @@ export function needsOf(app: App, projectSeq: number, graph: Graph): Needs {
     eventNames: new Set([
       "contact.subscribed",
       "contact.unsubscribed",
-      ...(templateIds.length > 0 ? CHOICES : []),
+      ...CHOICES,
       ...(trigger === null ? [] : [trigger]),
       ...awaitedEventsOf(graph),
       ...exitEventsOf(app, projectSeq, graph),
@@ -54,11 +55,15 @@ export function needsOf(app: App, projectSeq: number, graph: Graph): Needs {
     ]),
     hasSegments: namedSegments(graph).length > 0 || tests.some(({ kind }) => kind === "segment"),
     hasStaticSegments,
-    readsData: kinds.has("data") || hasContactZone(graph),
+    readsData: targets.some(isData) || hasContactZone(graph),
     readsMails: kinds.has("mail") || kinds.has("link"),
     hasWebhooks: graph.steps.some(({ type }) => type === "WEBHOOK"),
   };
 }
+
+/** Whether the events that set data change what a field is. */
+const isData = (target: Target): boolean =>
+  target.kind === "data" || (target.kind === "time" && target.column === "updatedAt");
 
 /** The zone of a contact is in its data. */
 const hasContactZone = ({ steps }: Graph): boolean =>

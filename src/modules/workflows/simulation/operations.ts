@@ -34,7 +34,8 @@ export const simulationOperations = operations(
         "and no webhook is called. Each request begins anew, so the same request has the same answer.",
       body: limited(SimulationInput, BODY_LIMITS.workflow),
       answer: Envelope(Simulation),
-      run: (app, { project, params, body }) => simulateWorkflow(app, project, params.id, body),
+      run: (app, { project, actor, params, body }) =>
+        simulateWorkflow(app, { project, actor: actor() }, params.id, body),
     }),
     read("POST /workflows/:id/backtest", {
       id: "startBacktest",

@@ -3,10 +3,12 @@
 import type { App } from "../../../core/app.ts";
 import { statement } from "../../../db/statement.ts";
 import type { Project } from "../../../http/admission.ts";
+import type { RequestActor } from "../../../http/admitted-writes.ts";
 import { isoTime, isoTimeOrNull } from "../../../lib/clock.ts";
 import { fieldError } from "../../../lib/errors.ts";
 import { newId } from "../../../lib/id.ts";
 import { normalizedAddress } from "../../../http/formats.ts";
+import { documentOwner, keepDocument } from "../../template-editor/drafts.ts";
 import { getContact } from "../../contacts/service.ts";
 import { serializeData } from "../../contacts/data.ts";
 import { triggerEventOf, triggerOf } from "../graph/graph.ts";
@@ -31,7 +33,7 @@ const findEntered = statement<{ found: number }, [number, number]>(`
 
 export async function simulateWorkflow(
   app: App,
-  project: Project,
+  { project, actor }: { project: Project; actor: RequestActor },
   workflowId: string,
   input: SimulationInput,
 ): Promise<Simulation> {
@@ -75,6 +77,7 @@ export async function simulateWorkflow(
       { ...row, allowReentry: patch.allowReentry ?? row.allowReentry },
       contact,
     ),
+    documentUrl: documentOf(app, documentOwner(project, actor), executions, input.mail),
     contact: result.contact,
     executions: executions.map((execution) => present(execution, names)),
   };
@@ -164,6 +167,19 @@ function present(
       changes: changes === null ? null : { ...changes, data: { ...changes.data } },
     })),
   };
+}
+
+/** Keeps the asked mail as a document for a frame. */
+function documentOf(
+  app: App,
+  owner: string,
+  executions: readonly SimulatedExecution[],
+  number: number | undefined,
+): string | null {
+  if (number === undefined) return null;
+  const mails = executions.flatMap(({ steps }) => steps.flatMap(({ mail }) => mail ?? []));
+  const { html = null, text = null } = mails[number] ?? {};
+  return html === null ? null : keepDocument(app, owner, { html, text: text ?? "" });
 }
 
 type Mail = NonNullable<SimulatedExecution["steps"][number]["mail"]>;
