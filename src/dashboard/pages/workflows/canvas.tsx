@@ -87,10 +87,10 @@ export function Canvas(props: {
           </StepBox>
         ))}
         {onAdd !== null &&
-          [...transitions, ...ends].map((place) => (
+          placed(layout, [...transitions, ...ends]).map(({ place, at }) => (
             <AddButton
               key={placeKey(place)}
-              at={addPlace(layout, place)}
+              at={at}
               label={addLabel(steps, place)}
               isEnd={!("to" in place)}
               onAdd={() => onAdd({ from: place.from, branch: place.branch })}
@@ -128,17 +128,29 @@ function AddButton(props: { at: Point; label: string; isEnd: boolean; onAdd: () 
   );
 }
 
-/** How far above the end of a line its button is. */
-const ABOVE_END = 25;
+/** How far from a step the button of its line is, and from another button at the same place. */
+const FROM_STEP = 25;
+const APART = 30;
 
-/** The place of the button of a line: near its end, in the lane of a cycle, or at an open end. */
+/** The place of the button of a line: near its first step, or its second one if several begin there. */
 function addPlace(layout: Layout, place: WayOut | Way): Point {
   const points = layout.lines.get(placeKey(place)) ?? [];
   const [start = ORIGIN, next = ORIGIN, third] = points;
   if (!("to" in place)) return { x: next.x, y: next.y + 12 };
   if (third !== undefined && third.y < next.y) return { x: next.x, y: (next.y + third.y) / 2 };
-  if (next.y < start.y) return { x: next.x, y: next.y };
-  return { x: next.x, y: next.y - ABOVE_END };
+  if (place.branch === null) return { x: start.x, y: start.y + FROM_STEP };
+  return { x: next.x, y: next.y - FROM_STEP };
+}
+
+/** The buttons with their places; those of branches that meet at once stand beside each other. */
+function placed<T extends WayOut | Way>(layout: Layout, places: readonly T[]) {
+  const taken = new Set<string>();
+  return places.map((place) => {
+    const at = addPlace(layout, place);
+    while (taken.has(`${at.x} ${at.y}`)) at.x += APART;
+    taken.add(`${at.x} ${at.y}`);
+    return { place, at };
+  });
 }
 
 function StepBox(props: {
