@@ -69,7 +69,7 @@ async function add(page: Page, after: string, kind: string, id: string): Promise
     .last()
     .click();
   await dialog(page, /^Add a step after/)
-    .getByRole("button", { name: new RegExp(`^${kind} `) })
+    .getByRole("button", { name: new RegExp(`^${kind} [A-Z]`) })
     .click();
   const panel = dialog(page, "Step");
   await panel.getByText("Advanced").click();

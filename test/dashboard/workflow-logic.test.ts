@@ -126,6 +126,17 @@ describe("the settings of a step in words", () => {
     ],
     ["CONDITION", { field: "data.plan", operator: "exists" }, "data.plan exists"],
     ["CONDITION", { condition: {} }, "a condition of several filters"],
+    ["CONDITION", { condition: null }, "no condition yet"],
+    [
+      "CONDITION",
+      {
+        condition: {
+          groups: [{ filters: [{ field: "subscribed", operator: "equals", value: true }] }],
+        },
+      },
+      "subscribed equals true",
+    ],
+    ["UPDATE_CONTACT", {}, "no change yet"],
     [
       "CONDITION",
       { mode: "multi", field: "data.plan", branches: [{}, {}] },

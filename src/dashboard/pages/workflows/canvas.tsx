@@ -3,7 +3,7 @@
 import { Plus, TriangleAlert } from "lucide-react";
 import { type ReactNode, useEffect, useMemo, useRef } from "react";
 import type { WorkflowCounts } from "../../../modules/workflows/count-model.ts";
-import type { DraftStep, Graph, Way } from "./editor/draft.ts";
+import { branchesOf, type DraftStep, type Graph, type Way } from "./editor/draft.ts";
 import type { Fault } from "./editor/faults.ts";
 import { openEnds, type WayOut } from "./editor/graph-edits.ts";
 import type { ExecutionPath, StepRun } from "./execution-path.ts";
@@ -40,10 +40,11 @@ export function Canvas(props: {
     () =>
       layoutOf(
         [...ids, ...ends.map(placeKey)],
-        [
-          ...transitions.map((way) => ({ id: placeKey(way), from: way.from, to: way.to })),
-          ...ends.map((end) => ({ id: placeKey(end), from: end.from, to: placeKey(end) })),
-        ],
+        inOrder(steps, [...transitions, ...ends]).map((place) => ({
+          id: placeKey(place),
+          from: place.from,
+          to: "to" in place ? place.to : placeKey(place),
+        })),
         new Set(ends.map(placeKey)),
       ),
     // oxlint-disable-next-line react-hooks/exhaustive-deps
@@ -99,6 +100,17 @@ export function Canvas(props: {
       </div>
     </div>
   );
+}
+
+/** The ways out of steps in the order of their branches, which stand from left to right. */
+function inOrder<T extends WayOut>(steps: readonly DraftStep[], places: readonly T[]): T[] {
+  const rank = new Map(
+    steps.flatMap((step) =>
+      branchesOf(step).map((branch, i) => [placeKey({ from: step.id, branch }), i] as const),
+    ),
+  );
+  const rankOf = (place: WayOut) => rank.get(placeKey(place)) ?? 0;
+  return places.toSorted((a, b) => rankOf(a) - rankOf(b));
 }
 
 const ORIGIN: Point = { x: 0, y: 0 };

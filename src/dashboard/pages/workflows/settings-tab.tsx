@@ -44,7 +44,8 @@ export function WorkflowSettings({ editor, project }: WorkflowTabProps) {
       <fieldset className="split-form">
         <legend>A contact leaves early</legend>
         <p className="muted small">
-          Wherever it is in the workflow, and also while a step waits. What was sent stays sent.
+          Wherever it is in the workflow, and also while a step waits. Only events after its entry
+          count.
         </p>
         {exits.map((exit, i) => (
           <div key={i} className="exit-row" role="group" aria-label={`Exit ${i + 1}`}>
@@ -59,7 +60,6 @@ export function WorkflowSettings({ editor, project }: WorkflowTabProps) {
               <EventName
                 project={project}
                 label="Event"
-                description="Of the contact, after it has entered."
                 value={exit.eventName}
                 error={faultAt(own, `exits.${i}`)}
                 onChange={(eventName) =>

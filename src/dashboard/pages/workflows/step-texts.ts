@@ -11,7 +11,7 @@ export const TYPE_WORDS: Readonly<Record<StepKind, string>> = {
   TRIGGER: "Start",
   SEND_EMAIL: "Send email",
   DELAY: "Wait",
-  TIME_WINDOW: "Wait for a time of day",
+  TIME_WINDOW: "Time window",
   WAIT_FOR_EVENT: "Wait for event",
   CONDITION: "Condition",
   SPLIT: "A/B split",
@@ -103,14 +103,23 @@ function conditionText(config: Config): string {
   const branches: unknown = config["branches"];
   const field = textAt(config, "field");
   if (Array.isArray(branches)) return `${field}: ${branches.length} branches`;
-  if (field === "") {
-    return (config["condition"] ?? null) === null
-      ? "no condition yet"
-      : "a condition of several filters";
-  }
+  if (field === "") return wholeText(config["condition"] ?? null);
   const value = config["value"];
   const shown = value === undefined ? "" : ` ${JSON.stringify(value)}`;
   return `${field} ${textAt(config, "operator")}${shown}`;
+}
+
+/** A condition of one filter as a test; others would be too long. */
+function wholeText(condition: unknown): string {
+  if (condition === null) return "no condition yet";
+  const groups: unknown = isRecord(condition) ? condition["groups"] : [];
+  const [group, ...others] = Array.isArray(groups) ? groups : [];
+  const filters: unknown = isRecord(group) ? group["filters"] : [];
+  const [filter, ...rest] = Array.isArray(filters) ? filters : [];
+  const isOne = isRecord(group) && others.length + rest.length === 0;
+  return isOne && isRecord(filter) && (group["conditions"] ?? null) === null
+    ? conditionText(filter)
+    : "a condition of several filters";
 }
 
 const DAY_CODES = ["MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN"];

@@ -27,7 +27,7 @@ export const STEP_KINDS: readonly Kind[] = [
   },
   {
     type: "TIME_WINDOW",
-    text: "Goes on only at some days and hours, such as weekdays from 9 to 17.",
+    text: "Waits for some days and hours, such as weekdays from 9 to 17.",
     config: {
       days: ["MON", "TUE", "WED", "THU", "FRI"],
       from: "09:00",

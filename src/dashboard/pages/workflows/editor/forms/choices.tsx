@@ -14,7 +14,7 @@ const SUGGESTED = 30;
 export function EventName(props: {
   project: string;
   label?: string;
-  description: string;
+  description?: string;
   value: string;
   error: string | undefined;
   onChange: (name: string) => void;

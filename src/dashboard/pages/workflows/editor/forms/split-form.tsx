@@ -25,7 +25,8 @@ export function SplitForm({ step, fault, onChange }: FormProps) {
 
   function add(): void {
     const taken = new Set(branches.map((branch) => branch["id"]));
-    const id = LETTERS.find((letter) => !taken.has(letter)) ?? `Branch ${branches.length + 1}`;
+    const later = [...LETTERS.slice(branches.length), ...LETTERS];
+    const id = later.find((letter) => !taken.has(letter)) ?? `Branch ${branches.length + 1}`;
     set([...branches, { id, weight: 50 }]);
   }
 
