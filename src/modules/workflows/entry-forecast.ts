@@ -1,61 +1,15 @@
 /** Who will enter a workflow if it is enabled. The numbers are counted by readers. */
 
-import { type Static, Type } from "@sinclair/typebox";
 import type { App } from "../../core/app.ts";
-import { TRIGGER_TYPES } from "../../db/schema/workflows.ts";
-import { described, named } from "../../http/documented.ts";
-import { Nullable } from "../../http/envelope.ts";
-import { OneOf } from "../../http/validation.ts";
 import { isoTime } from "../../lib/clock.ts";
 import { segmentService } from "../segments/service.ts";
 import { nextTimes } from "./cron.ts";
+import type { EntryForecast } from "./entry-model.ts";
 import { type Graph, triggerOf } from "./graph/graph.ts";
 
 const RECENT_DAYS = 30;
 const DAY_MS = 24 * 60 * 60 * 1000;
 const SHOWN_TIMES = 3;
-
-export const EntryForecast = named(
-  "EntryForecast",
-  described(
-    Type.Object({
-      type: OneOf(TRIGGER_TYPES),
-      eventName: Nullable(Type.String()),
-      recentContacts: Nullable(Type.Integer()),
-      recentDays: Nullable(Type.Integer()),
-      nextTimes: Type.Array(Type.String({ format: "date-time" })),
-      segmentId: Nullable(Type.String()),
-      members: Nullable(Type.Integer()),
-      text: Type.String(),
-    }),
-    {
-      type: "What starts executions",
-      eventName: "The event; null without one",
-      recentContacts: "Contacts that had the event in the last days; null without an event",
-      recentDays: "The number of these days; null without an event",
-      nextTimes: "The next three times of the schedule; empty without one",
-      segmentId: "The segment of the schedule; null for all contacts, or without a schedule",
-      members: "Contacts that would enter now; null without a schedule",
-      text: "The same in a sentence",
-    },
-  ),
-  {
-    description: "Who will enter a workflow",
-    example: {
-      type: "EVENT",
-      eventName: "signed_up",
-      recentContacts: 120,
-      recentDays: 30,
-      nextTimes: [],
-      segmentId: null,
-      members: null,
-      text:
-        'The next event "signed_up" of a contact starts it. 120 contacts had that event in the last ' +
-        "30 days; only later events count.",
-    },
-  },
-);
-type EntryForecast = Static<typeof EntryForecast>;
 
 const NOTHING = {
   eventName: null,

@@ -1,7 +1,7 @@
-/** Requests and responses of entry runs. */
+/** Requests and responses about who enters a workflow: runs of entries, and forecasts. */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { ENTRY_RUN_STATUSES } from "../../db/schema/workflows.ts";
+import { ENTRY_RUN_STATUSES, TRIGGER_TYPES } from "../../db/schema/workflows.ts";
 import { described, named } from "../../http/documented.ts";
 import { Nullable } from "../../http/envelope.ts";
 import { EXAMPLE } from "../../http/example-values.ts";
@@ -60,3 +60,45 @@ export const EntryInput = named(
   }),
   { description: "Who enters a workflow", example: { segmentId: EXAMPLE.segmentId } },
 );
+
+export const EntryForecast = named(
+  "EntryForecast",
+  described(
+    Type.Object({
+      type: OneOf(TRIGGER_TYPES),
+      eventName: Nullable(Type.String()),
+      recentContacts: Nullable(Type.Integer()),
+      recentDays: Nullable(Type.Integer()),
+      nextTimes: Type.Array(Type.String({ format: "date-time" })),
+      segmentId: Nullable(Type.String()),
+      members: Nullable(Type.Integer()),
+      text: Type.String(),
+    }),
+    {
+      type: "What starts executions",
+      eventName: "The event; null without one",
+      recentContacts: "Contacts that had the event in the last days; null without an event",
+      recentDays: "The number of these days; null without an event",
+      nextTimes: "The next three times of the schedule; empty without one",
+      segmentId: "The segment of the schedule; null for all contacts, or without a schedule",
+      members: "Contacts that would enter now; null without a schedule",
+      text: "The same in a sentence",
+    },
+  ),
+  {
+    description: "Who will enter a workflow",
+    example: {
+      type: "EVENT",
+      eventName: "signed_up",
+      recentContacts: 120,
+      recentDays: 30,
+      nextTimes: [],
+      segmentId: null,
+      members: null,
+      text:
+        'The next event "signed_up" of a contact starts it. 120 contacts had that event in the last ' +
+        "30 days; only later events count.",
+    },
+  },
+);
+export type EntryForecast = Static<typeof EntryForecast>;

@@ -1,113 +1,19 @@
 /** The operations on series: list them, and make a workflow of one with its templates. */
 
-import { type Static, Type } from "@sinclair/typebox";
 import type { App } from "../../core/app.ts";
 import type { RequestActor } from "../../http/admitted-writes.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
-import { described, named } from "../../http/documented.ts";
-import { Envelope, ListEnvelope, Nullable } from "../../http/envelope.ts";
-import { EXAMPLE } from "../../http/example-values.ts";
+import { Envelope, ListEnvelope } from "../../http/envelope.ts";
 import { operations, read, write } from "../../http/operations.ts";
-import { Input, OneOf } from "../../http/validation.ts";
 import { fieldError } from "../../lib/errors.ts";
 import { zoneName } from "../../lib/wall-clock.ts";
 import type { SegmentInput } from "../segments/model.ts";
 import { segmentService } from "../segments/service.ts";
 import { createTemplate } from "../templates.ts";
-import { Workflow, type WorkflowInput } from "./model.ts";
+import type { WorkflowInput } from "./model.ts";
+import { SeriesInput, StartedSeries, WorkflowSeries } from "./series-model.ts";
 import { SEGMENT, type Series, SERIES } from "./series.ts";
 import { workflowService } from "./service.ts";
-
-const IDS = SERIES.map(({ id }) => id);
-
-const SHOWN_SERIES = named(
-  "WorkflowSeries",
-  described(
-    Type.Object({
-      id: Type.String(),
-      name: Type.String(),
-      description: Type.String(),
-      trigger: OneOf(["EVENT", "SCHEDULE"]),
-      steps: Type.Array(
-        described(Type.Object({ type: Type.String(), name: Type.String() }), {
-          type: "Type of the step",
-          name: "Name of the step",
-        }),
-      ),
-      templates: Type.Array(Type.String()),
-      segment: Nullable(Type.String()),
-    }),
-    {
-      id: "Id of the series",
-      name: "Name of the series and of its workflow",
-      description: "What it does",
-      trigger: "What starts its executions",
-      steps: "Its steps",
-      templates: "Names of the templates that it makes",
-      segment: "Name of the segment that it makes; null if it needs none",
-    },
-  ),
-  {
-    description: "A common series that a workflow can begin as",
-    example: {
-      id: "welcome",
-      name: "Welcome",
-      description: "Greets people who subscribe.",
-      trigger: "EVENT",
-      steps: [{ type: "SEND_EMAIL", name: "Send the welcome" }],
-      templates: ["Welcome"],
-      segment: null,
-    },
-  },
-);
-type ShownSeries = Static<typeof SHOWN_SERIES>;
-
-const SeriesInput = named(
-  "SeriesInput",
-  described(
-    Input({
-      seriesId: OneOf(IDS),
-      timeZone: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 64 }))),
-    }),
-    {
-      seriesId: "Id of the series",
-      timeZone: "Zone of its schedule, such as Europe/Berlin; default UTC",
-    },
-  ),
-  {
-    description: "The series to make a workflow of",
-    example: { seriesId: "birthday", timeZone: "Europe/Berlin" },
-  },
-);
-
-const StartedSeries = named(
-  "StartedSeries",
-  described(
-    Type.Object({
-      workflow: Workflow,
-      templates: Type.Array(
-        described(Type.Object({ id: Type.String(), name: Type.String() }), {
-          id: "Id of the template",
-          name: "Name of the template",
-        }),
-      ),
-      segmentId: Nullable(Type.String()),
-    }),
-    {
-      workflow: "The workflow, which is not enabled",
-      templates: "The templates of its mails, to be written",
-      segmentId: "The segment of its schedule; null if it needs none",
-    },
-  ),
-  {
-    description: "What was made of a series",
-    example: {
-      workflow: Workflow["examples"][0],
-      templates: [{ id: EXAMPLE.templateId, name: "Welcome" }],
-      segmentId: null,
-    },
-  },
-);
 
 export const seriesOperations = operations("Workflows", {}, [
   read("GET /workflow-series", {
@@ -116,7 +22,7 @@ export const seriesOperations = operations("Workflows", {}, [
     scopes: ["READ"],
     summary: "List the series that a workflow can begin as",
     description: "Welcome, onboarding, win-back, receipt and birthday.",
-    answer: ListEnvelope(SHOWN_SERIES),
+    answer: ListEnvelope(WorkflowSeries),
     run() {
       const items = SERIES.map(shown);
       return { items, total: items.length, hasMore: false, nextCursor: null };
@@ -164,7 +70,7 @@ export const seriesOperations = operations("Workflows", {}, [
   }),
 ]);
 
-function shown({ id, name, description, templates, segment, workflow }: Series): ShownSeries {
+function shown({ id, name, description, templates, segment, workflow }: Series): WorkflowSeries {
   return {
     id,
     name,

@@ -40,11 +40,9 @@ export function Canvas(props: {
     () =>
       layoutOf(
         [...ids, ...ends.map(placeKey)],
-        inOrder(steps, [...transitions, ...ends]).map((place) => ({
-          id: placeKey(place),
-          from: place.from,
-          to: "to" in place ? place.to : placeKey(place),
-        })),
+        inOrder(steps, [...transitions, ...ends.map((end) => ({ ...end, to: placeKey(end) }))]).map(
+          ({ from, branch, to }) => ({ id: placeKey({ from, branch }), from, to }),
+        ),
         new Set(ends.map(placeKey)),
       ),
     // oxlint-disable-next-line react-hooks/exhaustive-deps

@@ -8,7 +8,7 @@ import type { Workflow } from "../../../modules/workflows/model.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { showDone, showFailure, showUndo } from "../../ui/undo.tsx";
 import type { WorkflowEditing } from "./editor/use-editor.ts";
-import { EntryForecast } from "./entry-forecast.tsx";
+import { Forecast } from "./entry-forecast.tsx";
 import { useWorkflowActions } from "./use-workflow.ts";
 
 export function EnableButton(props: {
@@ -54,7 +54,7 @@ export function EnableButton(props: {
         isOpen={isAsking}
         onClose={question.close}
         title={`Enable ${workflow.name}?`}
-        text={<EntryForecast workflow={workflow} graph={editor.value} />}
+        text={<Forecast project={project} workflow={workflow} draft={editor.value} />}
         action={editor.isChanged ? "Save and enable" : "Enable the workflow"}
         color="brand"
         onConfirm={enable}

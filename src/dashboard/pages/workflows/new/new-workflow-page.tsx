@@ -1,4 +1,4 @@
-/** Starts a workflow: an empty one by what begins it. */
+/** Starts a workflow: an empty one by what begins it, or one of the common series. */
 
 import "../styles.ts";
 import { Button, Group, Radio, Stack, TextInput } from "@mantine/core";
@@ -13,6 +13,7 @@ import { RoleNeeded } from "../../../ui/role-needed.tsx";
 import { useApiForm } from "../../../ui/use-api-form.ts";
 import { ownZone } from "../../campaigns/editor/zone-time.ts";
 import { cronOf, FIRST_PLAN } from "../editor/cron.ts";
+import { SeriesList } from "./series-list.tsx";
 import { EventName } from "../editor/forms/choices.tsx";
 
 const route = getRouteApi("/user/p/$project/workflows/new");
@@ -30,9 +31,34 @@ export function NewWorkflowPage() {
       description="Nothing starts before you enable it. All of it can be changed later."
     >
       <RoleNeeded role="EDITOR">
-        <BlankForm project={project} />
+        <Choices project={project} />
       </RoleNeeded>
     </Page>
+  );
+}
+
+function Choices({ project }: { project: string }) {
+  const client = useQueryClient();
+  const navigate = route.useNavigate();
+  async function open({ id }: Workflow): Promise<void> {
+    await client.invalidateQueries({ queryKey: ["workflows"] });
+    await navigate({
+      to: "/p/$project/workflows/$workflow",
+      params: { project, workflow: id },
+      replace: true,
+    });
+  }
+  return (
+    <div className="new-workflow">
+      <section aria-labelledby="new-blank">
+        <h2 id="new-blank">Start empty</h2>
+        <BlankForm project={project} onMade={open} />
+      </section>
+      <section aria-labelledby="new-series">
+        <h2 id="new-series">Start from a series</h2>
+        <SeriesList project={project} onStarted={open} />
+      </section>
+    </div>
   );
 }
 
@@ -42,9 +68,8 @@ const KINDS = [
   { value: "MANUAL", label: "By hand" },
 ] as const;
 
-function BlankForm({ project }: { project: string }) {
-  const client = useQueryClient();
-  const navigate = route.useNavigate();
+function BlankForm(props: { project: string; onMade: (workflow: Workflow) => Promise<void> }) {
+  const { project, onMade } = props;
   const [kind, setKind] = useState("EVENT");
   const form = useApiForm({
     initial: { name: "", trigger: "" },
@@ -54,14 +79,7 @@ function BlankForm({ project }: { project: string }) {
         { name: name.trim(), trigger: triggerOf(kind, trigger) },
         { idempotencyKey },
       ),
-    async onDone({ id }) {
-      await client.invalidateQueries({ queryKey: ["workflows"] });
-      await navigate({
-        to: "/p/$project/workflows/$workflow",
-        params: { project, workflow: id },
-        replace: true,
-      });
-    },
+    onDone: onMade,
   });
   const { values } = form;
   const isIncomplete =
