@@ -710,6 +710,17 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     heading: "New template",
     states: ["FULL"],
   },
+  { name: "forms", path: ({ project }) => `/p/${project}/forms`, heading: "Forms" },
+  {
+    name: "forms-create",
+    path: ({ project }) => `/p/${project}/forms`,
+    heading: "Forms",
+    open: async (page) => {
+      await page.getByRole("button", { name: "Create a form" }).click();
+      await page.getByRole("dialog", { name: "Create a form" }).waitFor();
+    },
+    states: ["EMPTY"],
+  },
   {
     name: "layouts",
     path: ({ project }) => `/p/${project}/templates/layouts`,

@@ -45,6 +45,8 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   campaign: ["campaigns", "campaign-audience", ...CAMPAIGN_KEYS],
   template: ["templates"],
   layout: ["layouts"],
+  // Its events change its figures.
+  form: ["forms", "contacts", "events"],
   workflow: ["workflows"],
   domain: ["domains"],
   webhook: ["webhooks"],

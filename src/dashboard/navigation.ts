@@ -14,6 +14,7 @@ import {
   Mail,
   MailCheck,
   MailPlus,
+  ClipboardPen,
   Settings,
   ShieldBan,
   Users,
@@ -60,6 +61,7 @@ const GROUPS: readonly (readonly NavigationItem[])[] = [
   [
     { label: "Contacts", to: "/p/$project/contacts", icon: Users, key: "c" },
     { label: "Segments", to: "/p/$project/segments", icon: UsersRound, key: "s" },
+    { label: "Forms", to: "/p/$project/forms", icon: ClipboardPen, key: "f" },
     { label: "Campaigns", to: "/p/$project/campaigns", icon: Megaphone, key: "m" },
     { label: "Workflows", to: "/p/$project/workflows", icon: Workflow, key: "w" },
     { label: "Templates", to: "/p/$project/templates", icon: LayoutTemplate, key: "t" },

@@ -45,6 +45,13 @@ export const PAGE_ACTIONS: readonly PageAction[] = [
     role: "EDITOR",
   },
   {
+    label: "Create a form",
+    page: "/forms",
+    button: "Create a form",
+    ...CREATES,
+    role: "EDITOR",
+  },
+  {
     label: "Create a template",
     page: "/templates",
     button: "Create a template",
@@ -188,6 +195,7 @@ export const PAGE_ACTIONS: readonly PageAction[] = [
   { label: "Export emails", page: "/emails", ...EXPORTS, role: "VIEWER" },
   { label: "Export contacts", page: "/contacts", ...EXPORTS, role: "EDITOR" },
   { label: "Export segments", page: "/segments", ...EXPORTS, role: "VIEWER" },
+  { label: "Export forms", page: "/forms", ...EXPORTS, role: "VIEWER" },
   { label: "Export campaigns", page: "/campaigns", ...EXPORTS, role: "VIEWER" },
   { label: "Export workflows", page: "/workflows", ...EXPORTS, role: "VIEWER" },
   { label: "Export templates", page: "/templates", ...EXPORTS, role: "VIEWER" },

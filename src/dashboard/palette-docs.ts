@@ -20,6 +20,8 @@ export const DOCS_CHAPTERS = [
   "Events",
   "Verification",
   "Segments",
+  "Topics",
+  "Forms",
   "Campaigns",
   "Workflows",
   "Webhooks",

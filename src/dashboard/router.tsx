@@ -19,6 +19,7 @@ import {
 } from "./user-routes.tsx";
 import { readSearch } from "./pages/emails/search.ts";
 import { readCampaignSearch, readCampaignsSearch } from "./pages/campaigns/search.ts";
+import { readFormSearch, readFormsSearch } from "./pages/forms/search.ts";
 import { readImageSearch } from "./pages/templates/images/search.ts";
 import { readTemplateSearch, readTemplatesSearch } from "./pages/templates/search.ts";
 import { readEventSearch } from "./pages/events/search.ts";
@@ -115,6 +116,20 @@ const segmentRoute = createRoute({
   path: "/segments/$segment",
   validateSearch: readSegmentSearch,
   component: lazyPage(() => import("./pages/segments/segment-page.tsx"), "SegmentPage"),
+});
+
+const formsRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/forms",
+  validateSearch: readFormsSearch,
+  component: lazyPage(() => import("./pages/forms/forms-page.tsx"), "FormsPage"),
+});
+
+const formRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/forms/$form",
+  validateSearch: readFormSearch,
+  component: lazyPage(() => import("./pages/forms/form-page.tsx"), "FormPage"),
 });
 
 const campaignsRoute = createRoute({
@@ -335,6 +350,8 @@ const routeTree = rootRoute.addChildren([
       newSegmentRoute,
       segmentRoute,
       editSegmentRoute,
+      formsRoute,
+      formRoute,
       campaignsRoute,
       campaignRoute,
       templatesRoute,

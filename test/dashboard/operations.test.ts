@@ -18,14 +18,12 @@ const READER = "It is a public page of campaigns, for readers.";
 const MONITOR = "Load balancers and monitors ask for it; the page System shows what it finds.";
 const WORKFLOW_EDITOR = "The editor saves the whole graph.";
 const TOPIC = "A page of topics follows; programs make them until then.";
-const FORM = "A page of forms follows; programs make them until then.";
 const MESSAGE = "The page shows it from the message, which has it as well.";
 
 /** The operations that the dashboard does not call, with the reason. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   getLiveness: MONITOR,
   getReadiness: MONITOR,
-  listTopics: TOPIC,
   createTopic: TOPIC,
   getTopic: TOPIC,
   updateTopic: TOPIC,
@@ -50,14 +48,6 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   submitForm: RECIPIENT,
   showConfirmation: RECIPIENT,
   confirmSubscription: RECIPIENT,
-  listForms: FORM,
-  createForm: FORM,
-  getForm: FORM,
-  updateForm: FORM,
-  deleteForm: FORM,
-  getFormReport: FORM,
-  getFormCode: FORM,
-  previewForm: FORM,
   listArchive: READER,
   showArchived: READER,
   sendBatch: "Programs send batches.",

@@ -5,6 +5,7 @@ const KINDS = {
   segment: { word: "Segment", folder: "segments" },
   campaign: { word: "Campaign", folder: "campaigns" },
   workflow: { word: "Workflow", folder: "workflows" },
+  form: { word: "Form", folder: "forms" },
   template: { word: "Template", folder: "templates" },
 } as const;
 

@@ -42,6 +42,9 @@ export function countView(app: App, formSeq: number): void {
   views(app).set(formSeq, (views(app).get(formSeq) ?? 0) + 1);
 }
 
+/** The views of a form that are not in its row yet. */
+export const unwrittenViews = (app: App, formSeq: number): number => views(app).get(formSeq) ?? 0;
+
 export async function writeViews(app: App): Promise<void> {
   const written = [...views(app)];
   if (written.length === 0) return;
@@ -67,7 +70,8 @@ export function formReport(
   const byDay = new Map(rows.map((row) => [row.day, row]));
   const totals = { shown: 0, submitted: 0, confirmed: 0 };
   const listed = Array.from({ length: days }, (_, i) => {
-    const { shown = 0, submitted = 0, confirmed = 0 } = byDay.get(first + i) ?? {};
+    const { shown: written = 0, submitted = 0, confirmed = 0 } = byDay.get(first + i) ?? {};
+    const shown = written + (i === days - 1 ? unwrittenViews(app, seq) : 0);
     totals.shown += shown;
     totals.submitted += submitted;
     totals.confirmed += confirmed;

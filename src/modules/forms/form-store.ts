@@ -17,6 +17,7 @@ import { chooseFormTexts } from "../../render/form-texts.ts";
 import { getTemplate } from "../templates.ts";
 import { topicsOf } from "../topics/choices.ts";
 import { confirmationFault } from "./confirmation-fault.ts";
+import { unwrittenViews } from "./counts.ts";
 import type { FormLanguage, ShownForm } from "./html.ts";
 import type { Form, FormInput, FormPatch, FormQuery } from "./model.ts";
 
@@ -209,7 +210,8 @@ export const formUrl = ({ url }: Pick<App, "url">, id: string): string => `${url
 
 export function presentForm(app: App, row: FormRow): Form {
   const { hasConsentBox, consent, ...content } = contentOf(row);
-  const { id, shown, submitted, confirmed, revision, createdAt, updatedAt } = row;
+  const { id, submitted, confirmed, revision, createdAt, updatedAt } = row;
+  const shown = row.shown + unwrittenViews(app, row.seq);
   return {
     ...content,
     id,

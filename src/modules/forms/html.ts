@@ -32,9 +32,11 @@ export const TRAP = "_website";
 /** The signed time at which the page was made. */
 export const MADE_AT = "_t";
 
-/** `prefix` begins the names of classes and ids, so that several forms fit into one page. */
 type Options = {
+  /** Begins the names of classes, so that they are not those of the site. */
   prefix: string;
+  /** Begins the ids, so that several forms fit into one page. */
+  idPrefix: string;
   filled: Filled | null;
   faults: Faults;
   /** Other sites hide the trap by a style as well, because theirs may show what is `hidden`. */
@@ -52,7 +54,7 @@ export function pageBody(
 ): string {
   const summary =
     faults.size === 0 ? "" : `<p class="fault" role="alert">${text(language.form.summary)}</p>\n`;
-  const options = { prefix: "", filled, faults, trapStyle: "" };
+  const options = { prefix: "", idPrefix: "", filled, faults, trapStyle: "" };
   return (
     `<h1>${text(form.title)}</h1>\n${descriptionOf(form)}${summary}` +
     `<form method="post" accept-charset="utf-8">\n${fieldsHtml(form, language, options)}` +
@@ -69,6 +71,7 @@ export function formCode(
 ): string {
   const options = {
     prefix: "mailstead-",
+    idPrefix: `mailstead-${form.id.slice(-8)}-`,
     filled: null,
     faults: NO_FAULTS,
     trapStyle: ' style="display:none"',
@@ -116,7 +119,7 @@ function fieldsHtml(form: ShownForm, language: FormLanguage, options: Options): 
 }
 
 function fieldHtml(field: FormField, language: FormLanguage, options: Options): string {
-  const { prefix, filled } = options;
+  const { prefix, idPrefix, filled } = options;
   const { name, label, kind, isRequired = false } = field;
   const value = filled?.get(name) ?? "";
   const { attributes, error } = stateOf(name, options);
@@ -124,9 +127,9 @@ function fieldHtml(field: FormField, language: FormLanguage, options: Options): 
   if (kind === "CHECKBOX") {
     const checked = value === "" ? "" : " checked";
     const box = `<input type="checkbox" name="${name}" value="yes"${must}${checked}${attributes}>`;
-    return `<div class="${prefix}field">${choiceHtml(prefix, { box, label })}${error}</div>\n`;
+    return `<div class="${prefix}choices">${choiceHtml(prefix, { box, label })}${error}</div>\n`;
   }
-  const id = `${prefix}${name}`;
+  const id = `${idPrefix}${name}`;
   const optional = isRequired
     ? ""
     : ` <span class="${prefix}hint">(${text(language.form.optional)})</span>`;
@@ -142,10 +145,13 @@ function fieldHtml(field: FormField, language: FormLanguage, options: Options): 
 }
 
 /** The attributes of a field with a fault, and the fault. The first one gets the focus. */
-function stateOf(name: string, { prefix, faults }: Options): { attributes: string; error: string } {
+function stateOf(
+  name: string,
+  { prefix, idPrefix, faults }: Options,
+): { attributes: string; error: string } {
   const fault = faults.get(name);
   if (fault === undefined) return { attributes: "", error: "" };
-  const id = `${prefix}${name}-error`;
+  const id = `${idPrefix}${name}-error`;
   const isFirst = faults.keys().next().value === name;
   return {
     attributes: ` aria-invalid="true" aria-describedby="${id}"${isFirst ? " autofocus" : ""}`,
@@ -224,5 +230,5 @@ function consentHtml({ consent }: ShownForm, options: Options): string {
   const checked = (filled?.get("consent") ?? "") === "" ? "" : " checked";
   const box = `<input type="checkbox" name="consent" value="yes" required${checked}${attributes}>`;
   const choice = choiceHtml(prefix, { box, label: consent.wording });
-  return `<div class="${prefix}field ${prefix}consent">${choice}${error}</div>\n`;
+  return `<div class="${prefix}choices">${choice}${error}</div>\n`;
 }

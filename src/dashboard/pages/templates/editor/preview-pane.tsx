@@ -12,7 +12,7 @@ import { Loaded } from "../../../ui/loaded.tsx";
 import { sizeText } from "../../../ui/size-text.ts";
 import { useProject } from "../../../state.ts";
 import type { TemplateSearch } from "../search.ts";
-import { SteadyFrame } from "./steady-frame.tsx";
+import { SteadyFrame } from "../../../ui/steady-frame.tsx";
 import type { useDraftPreview } from "./use-draft-preview.ts";
 
 const DEVICES = [
