@@ -4,6 +4,7 @@ import type { Outcome } from "../../scripts/bench/report.ts";
 import { crashAbCampaign } from "../../scripts/crash/ab-campaign.ts";
 import { crashCampaign } from "../../scripts/crash/campaign.ts";
 import { CAPTURE_LOAD } from "../../scripts/crash/capture.ts";
+import { crashEntries } from "../../scripts/crash/entries.ts";
 import { crashFallback } from "../../scripts/crash/fallback.ts";
 import { INBOUND_LOAD } from "../../scripts/crash/inbound.ts";
 import type { CrashOptions } from "../../scripts/crash/kills.ts";
@@ -56,6 +57,10 @@ const CLAIMS: readonly [name: string, run: (options: CrashOptions) => Promise<Ou
   [
     "each step of an execution happens once, even if the process is killed at any time",
     (options) => crashWorkflows({ ...options, executions: 40, seed: 1 }),
+  ],
+  [
+    "each contact enters a workflow once by a schedule and by hand, even if the process is killed",
+    (options) => crashEntries({ ...options, contacts: 400 }),
   ],
 ];
 
