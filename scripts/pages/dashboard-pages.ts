@@ -845,6 +845,12 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     states: ["FULL"],
   },
   {
+    name: "workflow-versions",
+    path: ({ project, ids }) => `/p/${project}/workflows/${ids.workflow}?tab=versions`,
+    heading: /./,
+    states: ["FULL"],
+  },
+  {
     name: "workflow-json",
     path: ({ project, ids }) => `/p/${project}/workflows/${ids.workflow}?tab=json`,
     heading: /./,

@@ -62,8 +62,6 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   updateWorkflowTransition: WORKFLOW_EDITOR,
   deleteWorkflowTransition: WORKFLOW_EDITOR,
   getWorkflowEntry: "The page reads the list, which has the same runs.",
-  listWorkflowVersions: WORKFLOW_EDITOR,
-  getWorkflowVersion: WORKFLOW_EDITOR,
   processReport: "Mail servers and webhooks of other services report bounces with it.",
   suppressList: "Programs send lists with it; the page takes a CSV file.",
   importInboxMessage: "Tests put messages into an inbox with it, without a mail.",

@@ -42,6 +42,8 @@ export const WorkflowVersion = named("WorkflowVersion", described(Type.Object(ME
   example: SHOWN,
 });
 
+export type WorkflowVersion = Static<typeof WorkflowVersion>;
+
 const Kind = OneOf(["ADDED", "REMOVED", "CHANGED"]);
 
 const StepDifference = named(
@@ -150,7 +152,7 @@ export const WorkflowVersionDetails = named(
     },
   },
 );
-type WorkflowVersionDetails = Static<typeof WorkflowVersionDetails>;
+export type WorkflowVersionDetails = Static<typeof WorkflowVersionDetails>;
 
 export const VersionQuery = Input({
   against: Type.Optional(

@@ -3,7 +3,7 @@
 import { textsOf } from "../../ui/search-texts.ts";
 
 const LIST_KEYS = ["enabled"] as const;
-const KEYS = ["tab", "step", "execution", "status"] as const;
+const KEYS = ["tab", "step", "execution", "status", "version"] as const;
 
 export type WorkflowListSearch = { [Key in (typeof LIST_KEYS)[number]]?: string };
 export type WorkflowSearch = { [Key in (typeof KEYS)[number]]?: string };

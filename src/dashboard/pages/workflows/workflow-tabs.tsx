@@ -56,6 +56,11 @@ export const WORKFLOW_TABS: readonly WorkflowTab[] = [
     Show: later(async () => (await import("./settings-tab.tsx")).WorkflowSettings),
   },
   {
+    tab: "versions",
+    label: "Versions",
+    Show: later(async () => (await import("./versions-tab.tsx")).WorkflowVersions),
+  },
+  {
     tab: "json",
     label: "JSON",
     Show: later(async () => (await import("./json-tab.tsx")).JsonTab),
