@@ -209,6 +209,10 @@ const VIOLATIONS: Readonly<Record<string, [sql: string, finding: RegExp]>> = {
     "UPDATE campaigns SET status = 'DRAFT' WHERE status = 'PAUSED'",
     /its campaign is DRAFT/,
   ],
+  "ab-tests": [
+    "UPDATE emails SET variant = 'D' WHERE campaign_seq IS NOT NULL",
+    /its campaign has no variant D/,
+  ],
   "campaign-category": [
     "UPDATE campaigns SET category = 'TRANSACTIONAL'",
     /TRANSACTIONAL, but its content is marketing/,

@@ -88,6 +88,7 @@ async function use(t: TestApp, origin: string, raw: (to: string) => string): Pro
   await sendCampaign(t, settle);
   await openAndClick(t, raw);
   await stopCampaigns(t, settle);
+  await testVariants(t, settle);
   await removeSome(t);
   await settle();
   await addReports(t);
@@ -223,6 +224,18 @@ async function stopCampaigns(t: TestApp, settle: () => Promise<void>): Promise<v
     await t.call("POST", `/campaigns/${slow}/${action}`);
     await settle();
   }
+}
+
+/** Sends the variants of an A/B test, which waits for a person to choose the winner. */
+async function testVariants(t: TestApp, settle: () => Promise<void>): Promise<void> {
+  const abTest = {
+    variants: [{ name: "Plain" }, { subject: "{{ name }}?", body: "<p>Short</p>" }],
+    share: 50,
+    holdOut: 30,
+    winner: { by: "MANUAL" },
+  };
+  await t.call("POST", `/campaigns/${await campaign(t, { name: "Variants", abTest })}/send`);
+  await settle();
 }
 
 /** Opens and clicks the last campaign mails, as people and as machines. */

@@ -242,6 +242,61 @@ describe("a campaign with an A/B test", () => {
     expect((await t.act(other, "winner", { variantId: "A" })).status).toBe(409);
   });
 
+  test("keeps the content with which it has started", async () => {
+    const layout = await t.create(
+      "/layouts",
+      { name: "L", body: "<p>old</p>{{ content }}" },
+      "data.id",
+    );
+    t.insertContacts(40);
+    const id = await abCampaign(TEST, { layoutId: layout });
+    await t.act(id, "send");
+    await t.settle();
+    await t.call("PATCH", `/layouts/${layout}`, { body: "<p>new</p>{{ content }}" });
+    await advance(65);
+    expect(await t.statusOf(id)).toBe("SENT");
+    expect(t.received().filter((raw) => raw.includes("<p>new</p>"))).toHaveLength(0);
+    expect((await t.call("DELETE", `/layouts/${layout}`)).status).toBe(204);
+  });
+
+  test("is paused while the domain of a variant's sender is not verified", async () => {
+    await t.call("POST", "/domains", { domain: "other.test" });
+    t.setAll("domains", "status = 'VERIFIED'");
+    t.insertContacts(30);
+    const variants = [{}, { from: "news@other.test" }];
+    const id = await abCampaign({ ...TEST, variants });
+    const domain = (await t.call("GET", "/domains")).text("data.items.0.id");
+    expect((await t.call("DELETE", `/domains/${domain}`)).status).toBe(409);
+    await t.act(id, "send");
+    await t.settle();
+    t.db.sqlite.run("UPDATE domains SET status = 'FAILED' WHERE domain = 'other.test'");
+    await advance(65);
+    expect(await t.statusOf(id)).toBe("PAUSED");
+    expect(await state(id)).toMatchObject({ phase: "WAITING" });
+    t.db.sqlite.run("UPDATE domains SET status = 'VERIFIED' WHERE domain = 'other.test'");
+    await t.settle();
+    expect(await t.statusOf(id)).toBe("SENT");
+  });
+
+  test("does not wait for mails that are deferred, and waits for those that were never tried", async () => {
+    const id = await started();
+    t.db.sqlite.run(
+      `UPDATE ab_tests SET phase = 'TEST', waits_until = NULL
+       WHERE campaign_seq = (SELECT seq FROM campaigns WHERE id = ?)`,
+      [id],
+    );
+    const later = t.clock.now() + 600 * MINUTE;
+    const one = "seq = (SELECT max(seq) FROM emails WHERE variant = 'A')";
+    t.db.sqlite.run(`UPDATE emails SET status = 'QUEUED', next_at = ?, attempts = 0 WHERE ${one}`, [
+      later,
+    ]);
+    await t.settle();
+    expect(await state(id)).toMatchObject({ phase: "TEST" });
+    t.db.sqlite.run(`UPDATE emails SET attempts = 1 WHERE ${one}`);
+    await t.settle();
+    expect(await state(id)).toMatchObject({ phase: "WAITING" });
+  });
+
   test("compares only, if nobody is left for a winner", async () => {
     const id = await started({ ...TEST, share: 90, holdOut: 10 });
     expect(await t.statusOf(id)).toBe("SENT");

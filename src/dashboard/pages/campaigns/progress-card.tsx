@@ -6,7 +6,13 @@ import type { CampaignStats } from "../../../modules/campaigns/results-model.ts"
 import { countText } from "../overview/figures.ts";
 import { durationText, secondsLeft, settledOf, percentText, withSample } from "./numbers.ts";
 
-export function ProgressCard({ stats, isPaused }: { stats: CampaignStats; isPaused: boolean }) {
+export function ProgressCard(props: {
+  stats: CampaignStats;
+  isPaused: boolean;
+  /** Only the mails of an A/B test are written so far. */
+  isTest?: boolean;
+}) {
+  const { stats, isPaused, isTest = false } = props;
   const { totalRecipients, queued } = stats;
   const done = settledOf(stats);
   const left = useTimeLeft(done, queued, isPaused);
@@ -16,7 +22,7 @@ export function ProgressCard({ stats, isPaused }: { stats: CampaignStats; isPaus
       <div className="campaign-progress-line">
         <strong className="figures">{percentText(done, totalRecipients)}</strong>
         <span className="muted figures">
-          {countText(done)} of {countText(totalRecipients)} mails are done
+          {countText(done)} of {countText(totalRecipients)} mails {isTest && "of the test "}are done
           {left !== null && `, ${left} left`}
         </span>
       </div>

@@ -19,7 +19,7 @@ import type { TabProps } from "./tab-props.ts";
 
 export function ReportTab(props: TabProps) {
   const { campaign, stats } = props;
-  const { status, startedAt, imported } = campaign;
+  const { status, startedAt, imported, abTestState } = campaign;
   const isUnderWay = status === "SENDING" || status === "PAUSED";
   if (imported !== null) return <ImportedCard imported={imported} />;
   if (startedAt === null) {
@@ -33,7 +33,13 @@ export function ReportTab(props: TabProps) {
   return (
     <div className="campaign">
       <Reason campaign={campaign} />
-      {isUnderWay && <ProgressCard stats={stats} isPaused={status === "PAUSED"} />}
+      {isUnderWay && (
+        <ProgressCard
+          stats={stats}
+          isPaused={status === "PAUSED"}
+          isTest={abTestState !== null && abTestState.phase !== "REST"}
+        />
+      )}
       <AbCard campaign={campaign} />
       <section className="card" aria-label="Numbers">
         <Figures stats={stats} />

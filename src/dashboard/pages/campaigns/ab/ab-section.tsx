@@ -195,7 +195,9 @@ function WinnerFields(props: {
           placeholder="order_placed"
           data={names.data?.items ?? []}
           defaultValue={winner.eventName ?? ""}
-          error={error}
+          error={
+            winner.by === "EVENT" ? error : "Name the event. Until then, the rule before is kept."
+          }
           onChange={name}
         />
       )}

@@ -1,6 +1,6 @@
 /** Sends the campaign as a mail to the user, or to another address, with the data of one contact. */
 
-import { Button, Skeleton } from "@mantine/core";
+import { Button, SegmentedControl, Skeleton } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { Send } from "lucide-react";
@@ -54,6 +54,9 @@ function TestForm({ onDone, ...props }: Props & { onDone: () => void }) {
   const first = useFirstRecipient(props);
   const [chosen, setChosen] = useState(props.contactId);
   const contactId = chosen ?? first.id;
+  const variants = editor.value.abTest?.variants ?? [];
+  const [variantId, setVariant] = useState("A");
+  const variant = variants.some(({ id: each }) => each === variantId) ? { variantId } : {};
   const { subject, body, from } = editor.value;
   const missing = [
     ...(from === "" ? ["a sender"] : []),
@@ -66,7 +69,11 @@ function TestForm({ onDone, ...props }: Props & { onDone: () => void }) {
       await saveAll(editor, CAMPAIGN_LABELS);
       const email = values.email.trim();
       const contact = contactId === undefined || contactId === "" ? {} : { contactId };
-      await api.post(`${campaignPath(id)}/test`, { email, ...contact }, { idempotencyKey });
+      await api.post(
+        `${campaignPath(id)}/test`,
+        { email, ...contact, ...variant },
+        { idempotencyKey },
+      );
       return email;
     },
     onDone(email) {
@@ -87,6 +94,14 @@ function TestForm({ onDone, ...props }: Props & { onDone: () => void }) {
           : "One mail, whose subject begins with [TEST]. It is not counted in the report."}
       </p>
       <AddressField {...form.field("email")} />
+      {variants.length > 0 && (
+        <SegmentedControl
+          aria-label="Variant"
+          value={variantId}
+          onChange={setVariant}
+          data={variants.map(({ id: each }) => ({ value: each, label: `Variant ${each}` }))}
+        />
+      )}
       {chosen === undefined && first.isLoading ? (
         // A field that is filled later would replace what is typed meanwhile.
         <Skeleton height={60} />
