@@ -51,7 +51,7 @@ beforeAll(async () => {
   const template = { name: "t", subject: "s", body: "b", type: "TRANSACTIONAL" };
   environment["TEMPLATE_ID"] = await make("/templates", template);
   const trigger = { type: "EVENT", eventName: "documented" };
-  environment["WORKFLOW_ID"] = await make("/workflows", { name: "w", trigger });
+  environment["WORKFLOW_ID"] = await make("/workflows", { name: "w", enabled: true, trigger });
 });
 
 afterAll(async () => {

@@ -32,6 +32,8 @@ import type { StartableWorkflow, Triggers } from "./run/triggers.ts";
 
 /** Contacts that enter in one change: about ten milliseconds of work. */
 const SLICE = 200;
+/** Schedules whose runs are created in one change: some milliseconds of work. */
+const SCHEDULES_AT_ONCE = 20;
 /** Pause after a slice if others wrote meanwhile. */
 const REST_MS = 15;
 /** Runs that are walked at the same time; others wait. */
@@ -49,7 +51,8 @@ const findDue = statement<Scheduled, [number]>(`
   SELECT w.seq, w.project_seq AS projectSeq, w.version_seq AS versionSeq,
          w.next_entry_at AS plannedAt
   FROM workflows AS w INDEXED BY workflows_next_entry ${IN_ENABLED_PROJECT}
-  WHERE w.next_entry_at IS NOT NULL AND w.next_entry_at <= +? ORDER BY w.next_entry_at`);
+  WHERE w.next_entry_at IS NOT NULL AND w.next_entry_at <= +?
+  ORDER BY w.next_entry_at LIMIT ${SCHEDULES_AT_ONCE}`);
 
 const findNext = statement<{ at: number }, []>(`
   SELECT w.next_entry_at AS at
@@ -101,9 +104,10 @@ export function createEntryRunner(deps: {
   hold.onReleased(worker.wake);
   onEntriesDue(app, worker.wake);
 
-  async function round(): Promise<number> {
+  async function round(): Promise<"more" | number> {
     if (hold.isHeld()) return LONGEST_SLEEP_MS;
     if (findDue(app).get(clock.now()) !== null) await writer.write(startDue);
+    if (findDue(app).get(clock.now()) !== null) return "more";
     for (const { seq } of findOpen(app).all()) {
       const run = readRun(seq);
       if (run === null || underWay.has(run.workflowSeq)) continue;
