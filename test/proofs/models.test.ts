@@ -1,5 +1,6 @@
 /** The program does what simple models of it do, with random data. */
 
+import { compareBacktests } from "./models/backtests.ts";
 import { compareImports } from "./models/imports.ts";
 import { compareSearches } from "./models/search.ts";
 import { compareSegments } from "./models/segments.ts";
@@ -13,6 +14,15 @@ prove([
   {
     name: "the workflow engine does what a naive implementation does",
     run: (form) => compareWorkflows({ runs: { short: 300, long: 5_000 }[form], seed }),
+  },
+  {
+    name: "a backtest of the log finds what the live run of its events did",
+    run: (form) =>
+      compareBacktests({
+        workflows: { short: 8, long: 300 }[form],
+        events: { short: 60, long: 6_000 }[form],
+        seed,
+      }),
   },
   {
     name: "the SQL of a condition selects the contacts that meet it",
