@@ -230,6 +230,11 @@ const VIOLATIONS: Readonly<Record<string, [sql: string, finding: RegExp]>> = {
     /^segment .*belongs to another project/,
   ],
   "segment-conditions": ["UPDATE segments SET condition = '{}'", /STATIC with a condition/],
+  "form-figures": ["UPDATE forms SET submitted = 9", /9 submitted, 1 confirmed; by day 0, 2, 1$/],
+  "form-submissions": [
+    "UPDATE form_submissions SET email = 'a@b.co'",
+    /^submission \d+: it still has its address/,
+  ],
   "template-versions": [
     "UPDATE templates SET revision = 9",
     /^template .*: revision 9, newest version \d$/,

@@ -82,6 +82,7 @@ async function use(t: TestApp, origin: string, raw: (to: string) => string): Pro
   await addTemplates(t);
   await addWorkflows(t, origin);
   await addContacts(t);
+  await addForm(t);
   await sendMails(t);
   await settle();
   await addSegments(t);
@@ -118,6 +119,29 @@ async function addTemplates(t: TestApp): Promise<void> {
     raw: await drawImage(4, 4, "png"),
     headers: { "content-type": "image/png" },
   });
+}
+
+/** A form with a submission that was confirmed, and one that waits. */
+async function addForm(t: TestApp): Promise<void> {
+  t.db.sqlite.run("UPDATE projects SET from_address = 'forms@acme.test'");
+  const fields = [{ name: "first_name", label: "First name", kind: "TEXT" }];
+  const content = { name: "Footer", title: "Letters", fields, consent: { wording: "Yes" } };
+  const id = await t.create("/forms", content, "data.id");
+  const post = (path: string, raw: string) =>
+    t.call("POST", path, undefined, {
+      key: null,
+      raw,
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+    });
+  await post(`/f/${id}`, "email=form@example.com&first_name=Fay");
+  const mail = t.db.sqlite
+    .query<{ url: string }, []>(
+      "SELECT variables ->> 'confirmUrl' AS url FROM emails WHERE to_address = 'form@example.com'",
+    )
+    .get();
+  await post(new URL(mail?.url ?? "").pathname, "action=confirm");
+  await post(`/f/${id}`, "email=waiting@example.com&first_name=Wim");
+  t.db.sqlite.run("UPDATE projects SET from_address = NULL");
 }
 
 async function addWorkflows(t: TestApp, origin: string): Promise<void> {

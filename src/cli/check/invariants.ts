@@ -5,6 +5,7 @@ import { CAMPAIGN_INVARIANTS } from "../../modules/campaigns/invariants.ts";
 import { CONTACT_INVARIANTS } from "../../modules/contacts/invariants.ts";
 import { EMAIL_INVARIANTS } from "../../outbox/invariants.ts";
 import { EVENT_INVARIANTS } from "../../events/invariants.ts";
+import { FORM_INVARIANTS } from "../../modules/forms/invariants.ts";
 import { SEGMENT_INVARIANTS } from "../../modules/segments/invariants.ts";
 import { STATS_INVARIANTS } from "../../modules/stats/invariants.ts";
 import { TEMPLATE_INVARIANTS } from "../../modules/templates/invariants.ts";
@@ -19,6 +20,7 @@ export const INVARIANTS: readonly Invariant[] = [
   ...CAMPAIGN_INVARIANTS,
   ...STATS_INVARIANTS,
   ...SEGMENT_INVARIANTS,
+  ...FORM_INVARIANTS,
   ...TEMPLATE_INVARIANTS,
   ...WEBHOOK_INVARIANTS,
   ...WORKFLOW_INVARIANTS,

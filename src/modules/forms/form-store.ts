@@ -3,7 +3,7 @@
 import type { Static } from "@sinclair/typebox";
 import { and, count, eq } from "drizzle-orm";
 import type { App } from "../../core/app.ts";
-import { forms, formSubmissions } from "../../db/schema/forms.ts";
+import { forms } from "../../db/schema/forms.ts";
 import { announceChange } from "../../events/announcements.ts";
 import type { Project } from "../../http/admission.ts";
 import type { Page } from "../../http/envelope.ts";
@@ -107,7 +107,6 @@ export function updateForm(app: App, form: FormRow, patch: FormPatch): FormRow {
 }
 
 export function deleteForm(app: App, form: FormRow): void {
-  app.db.delete(formSubmissions).where(eq(formSubmissions.formSeq, form.seq)).run();
   app.db.delete(forms).where(eq(forms.seq, form.seq)).run();
   announce(app, form);
 }

@@ -53,7 +53,13 @@ import {
   FormReport,
   FormReportQuery,
 } from "./model.ts";
-import { forgetSubmissions, purgeSubmissions, shiftSubmissions } from "./submissions.ts";
+import {
+  forgetSubmissions,
+  purgeSubmissions,
+  removeLatest,
+  removeSubmissions,
+  shiftSubmissions,
+} from "./submissions.ts";
 
 const createdForm = { id: "/data/id" };
 const etag = ({ revision }: Form): number => revision;
@@ -133,11 +139,18 @@ export const formNoun: Noun = {
       role: "EDITOR",
       summary: "Delete a sign-up form",
       description:
-        "Its page and the links of its mails do not work any more: who has not confirmed is not " +
-        "subscribed. Contacts and their consents stay.",
+        "Its page and the links of its mails do not work any more: people who have not confirmed are " +
+        "not subscribed. Contacts and their consents stay.",
       isWithinQuota: false,
       answer: NoContent,
-      run: (app, { project, params }) => deleteForm(app, getForm(app, project.seq, params.id)),
+      // There may be many submissions, and each has a mail whose address is removed.
+      prepare: (app, { project, params }) =>
+        removeSubmissions(app, getForm(app, project.seq, params.id)),
+      run(app, { project, params }) {
+        const form = getForm(app, project.seq, params.id);
+        removeLatest(app, form);
+        deleteForm(app, form);
+      },
     }),
     read("GET /forms/:id/report", {
       id: "getFormReport",

@@ -72,7 +72,7 @@ export async function submitForm(app: App, sent: Sent): Promise<void> {
     if (sendProjectMail(app, project, mail) === null) return;
     storeSubmission(app, sent, { token, emailId: id });
     countForm(app, form.seq, { submitted: 1 });
-    // It belongs to no contact: whoever knows an address could otherwise start workflows for its owner.
+    // It belongs to no contact: a stranger who knows an address could otherwise start workflows for it.
     recordFormEvent(app, "form.submitted", { form, contactSeq: null, values: null });
   });
 }
@@ -242,18 +242,46 @@ function readData({ data }: SubmissionRow): FormValues["data"] {
   );
 }
 
-const findExpired = statement<{ seq: number; emailId: string | null }, [number]>(`
+type Ended = { seq: number; emailId: string | null };
+
+const findExpired = statement<Ended, [number]>(`
   SELECT seq, email_id AS emailId FROM form_submissions INDEXED BY form_submissions_expiry
   WHERE expires_at <= +? LIMIT ${PURGE_CHUNK}`);
 
-/** Removes submissions that have expired, and the addresses in the mails that nobody confirmed. */
-export async function purgeSubmissions(app: App): Promise<void> {
-  await app.writer.write(() => {
-    for (const { seq, emailId } of findExpired(app).all(app.clock.now())) {
-      if (emailId !== null) contactMails(app).forgetOne(emailId);
-      app.db.delete(formSubmissions).where(eq(formSubmissions.seq, seq)).run();
-    }
-  });
+const findOfForm = statement<Ended, [number]>(`
+  SELECT seq, email_id AS emailId FROM form_submissions INDEXED BY form_submissions_form
+  WHERE form_seq = +? LIMIT ${PURGE_CHUNK}`);
+
+/** Removes submissions that have expired, and the addresses in the mails that were not confirmed. */
+export function purgeSubmissions(app: App): Promise<void> {
+  return removeAll(app, () => findExpired(app).all(app.clock.now()));
+}
+
+/** Removes the submissions of a form that is about to be deleted. */
+export function removeSubmissions(app: App, { seq }: Pick<FormRow, "seq">): Promise<void> {
+  return removeAll(app, () => findOfForm(app).all(seq));
+}
+
+/** Removes the found submissions until there are none, some in each change. */
+async function removeAll(app: App, find: () => Ended[]): Promise<void> {
+  let removed = PURGE_CHUNK;
+  while (removed === PURGE_CHUNK) {
+    removed = await app.writer.write(() => removeSome(app, find()));
+  }
+}
+
+/** Part of a change. Returns the number of removed submissions. */
+function removeSome(app: App, ended: readonly Ended[]): number {
+  for (const { seq, emailId } of ended) {
+    if (emailId !== null) contactMails(app).forgetOne(emailId);
+    app.db.delete(formSubmissions).where(eq(formSubmissions.seq, seq)).run();
+  }
+  return ended.length;
+}
+
+/** Part of a change: removes the submissions that came while the others were removed. */
+export function removeLatest(app: App, { seq }: Pick<FormRow, "seq">): void {
+  removeSome(app, findOfForm(app).all(seq));
 }
 
 /** Part of a change: the submissions of a person, and their mails, leave with the contact. */

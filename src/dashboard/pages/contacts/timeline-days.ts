@@ -50,6 +50,8 @@ type EventWords = readonly [tone: Tone, title: string];
 const EVENTS: Readonly<Record<string, EventWords>> = {
   "contact.subscribed": ["good", "Subscribed"],
   "contact.unsubscribed": ["held", "Unsubscribed"],
+  "form.submitted": ["waiting", "Sign-up form sent"],
+  "form.confirmed": ["good", "Sign-up form confirmed"],
   "email.sent": ["good", "Mail sent"],
   "email.delivered": ["good", "Mail delivered"],
   "email.opened": ["seen", "Mail opened"],
