@@ -12,6 +12,7 @@ import { backupModule } from "./modules/backups.ts";
 import { eventExportModule } from "./modules/event-export/event-export.ts";
 import { bounceNoun } from "./modules/bounces/bounces.ts";
 import { campaignModule } from "./modules/campaigns/campaigns.ts";
+import { consentNoun } from "./modules/consents/consents.ts";
 import { contactModule } from "./modules/contacts/contacts.ts";
 import { contentWorkModule } from "./modules/content-work/content-work.ts";
 import { domainNoun } from "./modules/domains/operations.ts";
@@ -28,6 +29,7 @@ import { liveModule } from "./modules/live.ts";
 import { mcpNoun } from "./modules/mcp/mcp.ts";
 import type { Module, Noun } from "./modules/module.ts";
 import { plunkNoun } from "./modules/plunk/plunk.ts";
+import { privacyNoun } from "./modules/privacy/privacy.ts";
 import { projectNoun } from "./modules/projects.ts";
 import { relayReportNoun } from "./modules/relay-reports/relay-reports.ts";
 import { projectRelayNoun } from "./modules/delivery/project-relays.ts";
@@ -94,6 +96,8 @@ function createModules(app: App): readonly Module[] {
     imageModule(app),
     moduleOf(app, topicNoun),
     moduleOf(app, contactTopicNoun),
+    moduleOf(app, consentNoun),
+    moduleOf(app, privacyNoun),
     moduleOf(app, suppressionNoun),
     moduleOf(app, bounceNoun),
     inboundRouteModule(app),

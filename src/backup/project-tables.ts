@@ -26,6 +26,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   inboxes: "See inbox_messages.",
   jobs: "They are done within minutes, and their files are in the data folder.",
   memberships: "Users belong to an installation: they are invited again.",
+  page_fill: "It is empty, except while an erasure overwrites free pages.",
   project_usage: "It is stored at the end, because triggers count rows that arrive.",
   saved_views: "They belong to users.",
   user_tokens: "They belong to users.",
@@ -51,6 +52,8 @@ const UNDECLARED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /** Columns with a secret, sealed with a key that is derived from the secret of the installation. */
 export const SEALED: readonly { table: string; column: string; purpose: string }[] = [
   { table: "dkim_keys", column: "private_key", purpose: "dkim-keys" },
+  { table: "erasure_keys", column: "key", purpose: "erasure-keys" },
+  { table: "erasures", column: "subject", purpose: "erasure-subjects" },
   { table: "project_relays", column: "password", purpose: "project-relay-passwords" },
   { table: "report_mailboxes", column: "password", purpose: "report-mailbox-passwords" },
   { table: "report_sources", column: "signing_key", purpose: "report-source-keys" },

@@ -27,13 +27,13 @@ export type Db = BunSQLiteDatabase & { sqlite: Database; fault: FaultLatch; file
  * The write-ahead log is truncated only if it has become longer than this. A file system that
  * reports freed blocks to the disk (TRIM) takes tens of milliseconds for a truncation.
  */
-const JOURNAL_SIZE_LIMIT_BYTES = 256 * 1024 * 1024;
+export const JOURNAL_SIZE_LIMIT_BYTES = 256 * 1024 * 1024;
 /**
  * Longest time to wait for a lock of another process. A checkpoint of a replication tool has the
  * write lock for up to the tool's own timeout, which is usually 5 s. `write-lock.ts` waits this
  * long too, without blocking the event loop.
  */
-const LOCK_TIMEOUT_MS = 10_000;
+export const LOCK_TIMEOUT_MS = 10_000;
 /**
  * The system caches the file as well: with 60 MiB neither campaigns nor requests nor segments of
  * 100,000 contacts were faster. Between 24 and 12 MiB there was no difference. With 8 MiB, `/v1/send` took
@@ -65,6 +65,9 @@ function withSettings(sqlite: Database, { fault, files }: Pick<Db, "fault" | "fi
   sqlite.run("PRAGMA journal_mode = WAL");
   sqlite.run("PRAGMA synchronous = FULL");
   sqlite.run("PRAGMA foreign_keys = ON");
+  // What is removed is cleared in the pages that stay in use; erasures clear the others
+  // (modules/privacy/secure-delete.ts).
+  sqlite.run("PRAGMA secure_delete = FAST");
   sqlite.run("PRAGMA temp_store = MEMORY");
   sqlite.run(`PRAGMA journal_size_limit = ${JOURNAL_SIZE_LIMIT_BYTES}`);
   sqlite.run(`PRAGMA cache_size = -${PAGE_CACHE_KIB}`);

@@ -8,6 +8,8 @@
  * - `in_time(position)` does the same and says where it ended, such as at a `seq`.
  * - `has_text(text, part)` finds a part of a text in any letter case, also beyond ASCII. `part` comes
  *   from `folded`.
+ * - `zip_mentions(bytes, first, second)` says whether bytes, unpacked if zstd has packed them, have two
+ *   texts in any case of ASCII letters.
  * - `folded(text)` is the same function in SQL.
  */
 
@@ -50,6 +52,8 @@ export type FoundRows = {
 /** Thrown by `in_time`, and by a read whose query needs all its rows. */
 export const TIME_IS_OVER = new Error("the time of a read is over");
 
+/** The first bytes of what zstd has compressed (RFC 8878 §3.1.1). */
+const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 const MAX_STATEMENTS = 200;
 
 export const folded = (text: string): string => text.toLowerCase().normalize("NFC");
@@ -88,6 +92,15 @@ export function createQueryRunner(
   sqlite.function("zip_has", (zipped: Uint8Array | null, part: string) =>
     zipped !== null && Bun.zstdDecompressSync(zipped).includes(part) ? 1 : 0,
   );
+  sqlite.function("zip_mentions", (stored: Uint8Array | null, first: string, second: string) => {
+    if (stored === null) return 0;
+    const isZipped = ZSTD.equals(stored.subarray(0, ZSTD.byteLength));
+    const bytes = isZipped ? Bun.zstdDecompressSync(stored) : stored;
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+      .toString("latin1")
+      .toLowerCase();
+    return text.includes(first) && text.includes(second) ? 1 : 0;
+  });
   const expressions = new Map<string, RegExp>();
   sqlite.function("regexp", (pattern: string, value: string | number | null) => {
     if (value === null) return null;

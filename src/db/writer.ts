@@ -70,6 +70,11 @@ export type Writer = {
   verifyFiles(): boolean;
   /** The hold of another process on the write-ahead log, see durability/contention.ts. */
   findLogHold(): LogHold | null;
+  /**
+   * Copies the write-ahead log into the database and empties the file. Resolves to false if something
+   * else uses the log; then it may work later.
+   */
+  emptyLog(): Promise<boolean>;
   /** Resolves when no change is waiting. The database may be closed then. */
   drain(): Promise<void>;
 };
@@ -203,6 +208,8 @@ export function createWriter(
     hasFault,
     verifyFiles: () => disk?.verify() ?? true,
     findLogHold: () => (hasFault() ? null : (disk?.findHold() ?? null)),
+    emptyLog: () =>
+      hasFault() ? Promise.resolve(false) : (disk?.emptyLog() ?? Promise.resolve(true)),
     async drain() {
       hasten();
       if (waiting.count() > 0 || isSyncing)

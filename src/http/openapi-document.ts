@@ -41,6 +41,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   Segments: "Groups of contacts, by a condition or by a list",
   Topics: "Kinds of marketing mail that contacts join and leave",
   Forms: "Sign-up forms, on a page of this server and in the HTML of other sites",
+  Privacy: "Consents of contacts, exports of what is stored about a person, and erasures",
   Campaigns: "One mail to an audience of contacts",
   Workflows: "Steps that an event starts for a contact",
   Webhooks: "Calls that tell other systems about events",

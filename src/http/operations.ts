@@ -27,7 +27,7 @@ import type { SignedInUser } from "./session-access.ts";
 import { ensureChecks, isLenient } from "./validation.ts";
 
 /** The texts of an operation; `id` is the operationId. */
-type About = { id: string } & Omit<OperationTexts, "access" | "security" | "headers">;
+type About = { id: string } & Omit<OperationTexts, "access" | "security">;
 type OperationTexts = Parameters<typeof describeOperations>[1][string];
 
 const READ_METHODS = ["GET", "POST"] as const;

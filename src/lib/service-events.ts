@@ -3,7 +3,7 @@
 /** Only the service records these events, so a caller cannot claim that a mail was opened. */
 const RESERVED = [
   /^email\./,
-  /^contact\.(subscribed|unsubscribed|topic_subscribed|topic_unsubscribed|paused|resumed)$/,
+  /^contact\.(subscribed|unsubscribed|topic_subscribed|topic_unsubscribed|paused|resumed|erased)$/,
   /^consent\.(given|confirmed|withdrawn)$/,
   /^form\.(submitted|confirmed)$/,
   /^segment\..*\.(entry|exit)$/,

@@ -24,6 +24,12 @@ import { isoTime, isoTimeOrNull } from "../lib/clock.ts";
 import { AppError, REQUIRED } from "../lib/errors.ts";
 import { parseAddress, storedSpellings } from "../protocols/mime/address.ts";
 import type { Noun } from "./module.ts";
+import {
+  endErasedStanding,
+  type ErasedStanding,
+  erasedStanding,
+  suppressErased,
+} from "./privacy/erased.ts";
 
 /** Addresses of one request, which are stored in one change. */
 const MAX_EMAILS = 1_000;
@@ -300,9 +306,33 @@ const findReason = statement<Pick<Row, "reason">, [number, string]>(
   "SELECT reason FROM suppressions WHERE project_seq = +? AND email = +?",
 );
 
-/** Returns null if the address is not suppressed. */
+/** Returns null if the address is not suppressed. An erased address is known by its digest. */
 export function suppressionReason(app: App, projectSeq: number, email: string) {
-  return findReason(app).get(projectSeq, email)?.reason ?? null;
+  const found = findReason(app).get(projectSeq, email);
+  if (found !== null) return found.reason;
+  const standing = standingOfErased(app, projectSeq, email);
+  return standing === "UNSUBSCRIBED" ? null : standing;
+}
+
+// Most projects have erased nobody, so this is all that is read for each mail.
+const findErasure = statement<{ found: number }, [number]>(
+  "SELECT 1 AS found FROM erasures WHERE project_seq = +? LIMIT 1",
+);
+const hasErased = (app: App, projectSeq: number): boolean =>
+  findErasure(app).get(projectSeq) !== null;
+
+/** What is kept of an erased person: that they left, or why they get no mail; null for nothing. */
+export function standingOfErased(
+  app: App,
+  projectSeq: number,
+  email: string,
+): ErasedStanding | null {
+  return hasErased(app, projectSeq) ? erasedStanding(app, projectSeq, email) : null;
+}
+
+/** Part of a change: forgets it. Returns false if nothing was kept. */
+export function endStanding(app: App, projectSeq: number, email: string): boolean {
+  return hasErased(app, projectSeq) && endErasedStanding(app, projectSeq, email);
 }
 
 type Entry = {
@@ -313,6 +343,12 @@ type Entry = {
   /** When the entry is removed; never if absent or null. */
   expiresAt?: number | null;
 };
+
+const findContact = statement<{ seq: number }, [number, string]>(
+  "SELECT seq FROM contacts WHERE project_seq = +? AND email = +?",
+);
+const hasContact = (app: App, projectSeq: number, email: string): boolean =>
+  findContact(app).get(projectSeq, email) !== null;
 
 const insertOrReplace = statement<null, [Omit<Row, "seq">]>(`
   INSERT INTO suppressions (project_seq, email, reason, created_at, email_seq, expires_at)
@@ -329,6 +365,10 @@ export function addSuppression(
   email: string,
   { reason, at, emailSeq, expiresAt }: Entry,
 ): void {
+  // The address of an erased person is not stored again for this.
+  if (hasErased(app, projectSeq) && !hasContact(app, projectSeq, email)) {
+    if (suppressErased(app, projectSeq, email, reason)) return;
+  }
   insertOrReplace(app).run({
     projectSeq,
     email,
@@ -391,12 +431,18 @@ function suppressList(
   return { created, existing, repeated, refused };
 }
 
-export function removeSuppression({ db }: App, projectSeq: number, text: string): void {
+export function removeSuppression(app: App, projectSeq: number, text: string): void {
   const parsed = parseAddress(text);
-  const removed = parsed.ok
-    ? db.delete(suppressions).where(isEntry(projectSeq, parsed.address)).returning().all()
-    : [];
-  if (removed.length === 0) throw notSuppressed();
+  if (!parsed.ok) throw notSuppressed();
+  const isRemoved = removeSuppressionOf(app, projectSeq, parsed.address);
+  // Also one that is kept for an erased address.
+  const wasErased = endStanding(app, projectSeq, parsed.address);
+  if (!isRemoved && !wasErased) throw notSuppressed();
+}
+
+/** Part of a change: removes the entry of an address; returns false if there is none. */
+export function removeSuppressionOf({ db }: App, projectSeq: number, email: string): boolean {
+  return db.delete(suppressions).where(isEntry(projectSeq, email)).returning().all().length > 0;
 }
 
 export function removeExpiredSuppressions({ db, clock }: App): void {

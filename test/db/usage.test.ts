@@ -46,6 +46,9 @@ const NOT_METERED = [
   "disk_samples", // Removed after eight days.
   "dkim_keys", // In the fixed bytes of a domain.
   "form_days", // One row per form and day.
+  "erasure_keys", // One row per project.
+  "erasures", // One row per erased person, without a text of strangers; removed by nobody.
+  "page_fill", // Empty, except while an erasure overwrites free pages.
   "image_contents", // In the number of bytes of an image.
   "inbox_messages", // Captured messages have a limit of their own (--capture-max-bytes).
   "inbox_parts",
@@ -72,6 +75,8 @@ const NOT_METERED = [
   "preference_requests", // A few of a contact, for a day.
   "topics", // At most 100 in a project.
   "tracking_hosts", // At most 5 in a project.
+  "workflow_entry_runs", // One row per run of a schedule or a request, removed with its workflow.
+  "workflow_exits", // At most ten rows per version of a workflow.
   "workflow_step_counts", // One row per workflow and step.
 ];
 

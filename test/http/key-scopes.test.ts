@@ -31,6 +31,8 @@ const OPEN_ROUTES = `
   PATCH  /contacts/:id                                            CONTACTS
   DELETE /contacts/:id                                            CONTACTS
   GET    /contacts/:id/activity                                   READ CONTACTS
+  GET    /contacts/:id/consents                                   READ CONTACTS
+  GET    /contacts/:id/consents/proof                             READ CONTACTS
   GET    /contacts/:id/executions                                 READ CONTACTS
   GET    /contacts/:id/segments                                   READ CONTACTS
   GET    /contacts/:id/topics                                     READ CONTACTS
@@ -46,6 +48,9 @@ const OPEN_ROUTES = `
   POST   /segments/:id/members                                    CONTACTS
   DELETE /segments/:id/members                                    CONTACTS
   GET    /segments/:id/usage                                      READ CONTACTS
+  GET    /consents/export                                         CONTACTS
+  GET    /erasures                                                READ CONTACTS
+  GET    /erasures/:id                                            READ CONTACTS
   GET    /suppressions                                            READ CONTACTS
   POST   /suppressions                                            CONTACTS
   POST   /suppressions/bulk                                       CONTACTS

@@ -21,6 +21,8 @@ beforeAll(async () => {
   const layout = { name: "Letter", body: "<body>{{ content }}</body>" };
   ids["layouts"] = await t.create("/layouts", layout, "data.id");
   ids["forms"] = await t.create("/forms", { name: "News", title: "News" }, "data.id");
+  const erased = { email: "gone@example.com" };
+  ids["erasures"] = await t.create("/erasures", erased, "data.id");
   ids["topics"] = await t.create("/topics", { name: "News" }, "data.id");
   const image = await t.call("POST", "/images", undefined, {
     raw: await drawImage(3, 3, "png"),

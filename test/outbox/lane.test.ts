@@ -543,6 +543,7 @@ const QUIET_DISK: Omit<DiskSync, "sync"> = {
   pause: () => null,
   yieldLog() {},
   findHold: () => null,
+  emptyLog: () => Promise.resolve(true),
   release: () => Promise.resolve(),
 };
 

@@ -28,6 +28,7 @@
 
 import { type Database, SQLiteError } from "bun:sqlite";
 import type { FaultLatch } from "../fault.ts";
+import { JOURNAL_SIZE_LIMIT_BYTES } from "../open.ts";
 import { type Connections, tryConnect } from "./connections.ts";
 import type { Contention } from "./contention.ts";
 import { type CheckpointRow, createCopyProgress } from "./copy-progress.ts";
@@ -47,6 +48,11 @@ type Checkpoints = {
   yieldLog(): void;
   /** While the log is restarted nothing may be written: resolves after the restart. Else null. */
   pause(): Promise<void> | null;
+  /**
+   * Copies all frames and makes the file of the log short. Resolves to false if a read or another
+   * process keeps the log.
+   */
+  empty(): Promise<boolean>;
   /**
    * Resolves when no round is under way and the connections are closed; `consider` opens new ones.
    */
@@ -79,6 +85,12 @@ const SIZES: CheckpointSizes = {
 const HOLD_MS = 250;
 /** The same for a log that is very long: then the slowest read has ended, or was given up. */
 const URGENT_HOLD_MS = 11_000;
+/** Rounds in which the whole log is copied and emptied, while other changes go on. */
+const EMPTYING_ROUNDS = 6;
+/** A log of at most so many frames was just restarted. */
+const SHORT_LOG_PAGES = 64;
+const LOG_HEADER_BYTES = 32;
+const FRAME_HEADER_BYTES = 24;
 /** Rounds while nothing is read. Each copies what was written during the one before it. */
 const HELD_ROUNDS = 2;
 
@@ -177,10 +189,31 @@ export function createCheckpoints(deps: {
     }
   }
 
-  async function restartPaused(): Promise<void> {
+  function isShort(): boolean {
+    const frameBytes = FRAME_HEADER_BYTES + pragma(sqlite, "page_size");
+    return log.sizeBytes() <= LOG_HEADER_BYTES + SHORT_LOG_PAGES * frameBytes;
+  }
+
+  /** The log is short after it, unless something else keeps it. */
+  async function emptyWithoutReads(): Promise<boolean> {
+    if (!(await readers.hold(URGENT_HOLD_MS))) return false;
+    const before = log.header();
+    try {
+      for (let round = 0; round < EMPTYING_ROUNDS; round++) {
+        if (progress.areLeft(sizes.pausePages)) await runRound();
+        else await restartPaused(true);
+        if (log.header() !== before && isShort()) return true;
+      }
+      return false;
+    } finally {
+      readers.release();
+    }
+  }
+
+  async function restartPaused(isShortened = false): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     pause = promise;
-    await restartLog().finally(() => {
+    await restartLog(isShortened).finally(() => {
       pause = null;
       resolve();
     });
@@ -195,15 +228,19 @@ export function createCheckpoints(deps: {
    * frame. The other processes that write are commands of Mailstead. A process that commits before
    * the first page restarts the log itself, and SQLite syncs the header.
    */
-  async function restartLog(): Promise<void> {
+  async function restartLog(isShortened: boolean): Promise<void> {
     if ((await runRound()) !== "all" || connections === null) return;
     const { copier } = connections;
     endRead();
     try {
+      // SQLite makes the file as short as this limit with the first commit after a restart.
+      if (isShortened) sqlite.run("PRAGMA journal_size_limit = 0");
       rewriteFirstPage(sqlite);
       copier.run("BEGIN IMMEDIATE"); // Prevents writes of other processes as well.
     } catch (error) {
       if (!(error instanceof SQLiteError)) throw error; // Another process has the write lock.
+    } finally {
+      if (isShortened) sqlite.run(`PRAGMA journal_size_limit = ${JOURNAL_SIZE_LIMIT_BYTES}`);
     }
     await log.sync();
     if (copier.inTransaction) copier.run("ROLLBACK");
@@ -228,6 +265,17 @@ export function createCheckpoints(deps: {
       if (underway === null) endRead();
     },
     pause: () => pause,
+    async empty() {
+      // Another round may begin before this one continues.
+      for (let current = underway; current !== null; current = underway) await current;
+      let isEmpty = false;
+      underway = emptyWithoutReads()
+        .then((done) => void (isEmpty = done))
+        .catch(failed)
+        .finally(() => (underway = null));
+      await underway;
+      return isEmpty;
+    },
     async close() {
       await underway;
       connections?.reader.close();

@@ -65,6 +65,11 @@ export type DiskSync = {
    * checkpoints. It is called every second.
    */
   findHold(): LogHold | null;
+  /**
+   * Copies the whole log into the database and makes its file short, so that it has none of the pages
+   * that were written before. Resolves to false if another process or a long read keeps the log.
+   */
+  emptyLog(): Promise<boolean>;
   /** Closes the files; the next call opens them again. */
   release(): Promise<void>;
 };
@@ -122,6 +127,10 @@ export function createDiskSync(
       if (contention.isRecent()) checkpoints.probe();
       const heldMs = contention.heldMs();
       return heldMs === null ? null : { heldMs, logBytes: log.sizeBytes() };
+    },
+    async emptyLog() {
+      if (!log.isOpen()) ensureSound();
+      return checkpoints.empty();
     },
     async release() {
       await checkpoints.close();

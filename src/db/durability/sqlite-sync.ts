@@ -7,7 +7,7 @@
 
 import { SQLiteError } from "bun:sqlite";
 import { systemClock } from "../../lib/clock.ts";
-import type { Db } from "../open.ts";
+import { type Db, LOCK_TIMEOUT_MS } from "../open.ts";
 import type { LogReaders } from "./checkpoint.ts";
 import { type DiskSync, pageSizeOf, usesLog } from "./disk-sync.ts";
 import { createFileChecks } from "./file-checks.ts";
@@ -76,6 +76,17 @@ export function createSqliteSync(
     pause: () => null,
     yieldLog() {},
     findHold: () => null,
+    async emptyLog() {
+      if (readers !== undefined && !(await readers.hold(URGENT_HOLD_MS))) return false;
+      sqlite.run("PRAGMA busy_timeout = 0"); // The event loop must not wait for another process.
+      try {
+        const [row] = sqlite.query("PRAGMA wal_checkpoint(TRUNCATE)").values();
+        return row?.[0] === 0;
+      } finally {
+        sqlite.run(`PRAGMA busy_timeout = ${LOCK_TIMEOUT_MS}`);
+        readers?.release();
+      }
+    },
     async release() {
       log.close();
     },

@@ -49,6 +49,8 @@ const OWN_SOURCES: ReadonlySet<ConsentSourceType> = new Set([
   "WORKFLOW",
 ]);
 
+export const isOwnSource = ({ type }: ConsentSource): boolean => OWN_SOURCES.has(type);
+
 const EVENT_NAMES: Readonly<Record<ConsentKind, string>> = {
   GIVEN: "consent.given",
   CONFIRMED: "consent.confirmed",
@@ -76,6 +78,8 @@ const insert = statement<null, Row>(`
   INSERT INTO consents (project_seq, contact_seq, kind, topic_seq, source_type, source_id,
                         client_address, wording_seq, at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+
+const findTopic = statement<{ id: string }, [number]>("SELECT id FROM topics WHERE seq = +?");
 
 const findWording = statement<{ seq: number }, [number, string]>(
   "SELECT seq FROM consent_wordings WHERE project_seq = +? AND digest = +?",
@@ -129,6 +133,7 @@ export function recordConsent(app: App, input: ConsentInput): void {
   if (OWN_SOURCES.has(source.type)) return;
   const data = {
     source: { type: source.type, id: sourceId },
+    topicId: topicSeq === null ? null : (findTopic(app).get(topicSeq)?.id ?? null),
     wordingDigest: shown?.digest ?? null,
   };
   eventLog(app).record({ projectSeq, name: EVENT_NAMES[kind], contactSeq, data, at });

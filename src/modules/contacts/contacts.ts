@@ -30,7 +30,7 @@ import { createRowWriter } from "./import/write.ts";
 import { createJobQuota } from "./jobs/quota.ts";
 import { createJobWorker } from "./jobs/worker.ts";
 import { createJobs } from "./jobs/jobs.ts";
-import { suppressAddress, suppressionReason } from "../suppressions.ts";
+import { standingOfErased, suppressAddress, suppressionReason } from "../suppressions.ts";
 import { type RecordOwnConsent, recordOwnConsent } from "../consents/record.ts";
 import { contactRoutes } from "./routes.ts";
 import { perApp } from "../../lib/per-app.ts";
@@ -55,6 +55,8 @@ function createContactJobs(app: App) {
   const jobFile = createJobFile(files);
   const faults = createImportFaults(db);
   const imports = createImports({ app, files, jobs, quota, clock, jobFile, faults, writer });
+  const hasLeft = (projectSeq: number, email: string) =>
+    standingOfErased(app, projectSeq, email) === "UNSUBSCRIBED";
   const actionOf = createBulkActions({
     db,
     clock,
@@ -63,6 +65,10 @@ function createContactJobs(app: App) {
     audience,
     remove,
     recordConsent,
+    hasLeft(contactSeq) {
+      const contact = contacts.findBySeq(contactSeq);
+      return contact !== null && hasLeft(contact.projectSeq, contact.email);
+    },
   });
   const worker = createJobWorker({
     jobs,
@@ -79,6 +85,7 @@ function createContactJobs(app: App) {
           events,
           usage: usage,
           recordConsent,
+          hasLeft,
           suppress: (projectSeq, email, reason) => suppressAddress(app, projectSeq, email, reason),
         }),
         writer,

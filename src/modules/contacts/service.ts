@@ -4,6 +4,7 @@ import { and, eq } from "drizzle-orm";
 import type { App } from "../../core/app.ts";
 import { insertedSeq } from "../../db/inserted.ts";
 import { contacts } from "../../db/schema/contacts.ts";
+import { statement } from "../../db/statement.ts";
 import { bytesOfRow } from "../../db/usage.ts";
 import type { Change } from "../../db/writer.ts";
 import { dataFor } from "../../http/role-views.ts";
@@ -14,7 +15,8 @@ import { newId } from "../../lib/id.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { eventLog } from "../../events/log.ts";
 import { contactMails } from "../../outbox/contact-mails.ts";
-import { type ConsentInput, recordConsent } from "../consents/record.ts";
+import { endStanding, standingOfErased } from "../suppressions.ts";
+import { type ConsentInput, isOwnSource, recordConsent } from "../consents/record.ts";
 import { type JsonObject, mergeData, parseData, serializeData } from "./data.ts";
 import type { Contact, ContactPatch, UpsertedContact } from "./model.ts";
 import { pauseEnd, setPause } from "./pause.ts";
@@ -66,6 +68,11 @@ type Cause = {
 /** The project, contact and address of a mail; the last two are null once the contact was deleted. */
 type MailRecipient = { projectSeq: number; contactSeq: number | null; to: string | null };
 
+// Most projects have erased nobody.
+const findErasure = statement<{ found: number }, [number]>(
+  "SELECT 1 AS found FROM erasures WHERE project_seq = +? LIMIT 1",
+);
+
 const FROM_API: ConsentCause = { source: { type: "API" } };
 
 export const contactService = perApp(createContacts);
@@ -86,6 +93,10 @@ function createContacts(app: App) {
     next: Pick<ContactRow, "email" | "isSubscribed" | "data">,
     cause?: Cause,
   ): ContactRow {
+    const becomesSubscribed = next.isSubscribed && !contact.isSubscribed;
+    if (becomesSubscribed && !maySubscribe(contact.projectSeq, contact.email, cause?.consent)) {
+      return update(contact, { ...next, isSubscribed: false }, cause);
+    }
     const isSame =
       contact.email === next.email &&
       contact.isSubscribed === next.isSubscribed &&
@@ -118,14 +129,31 @@ function createContacts(app: App) {
     });
   }
 
+  /**
+   * Whether the contact may become subscribed. A person who was erased after they had left comes back
+   * only by themselves; then the standing of the address ends.
+   */
+  function maySubscribe(
+    projectSeq: number,
+    email: string,
+    consent: ConsentCause | null = FROM_API,
+  ): boolean {
+    if (findErasure(app).get(projectSeq) === null) return true;
+    if (standingOfErased(app, projectSeq, email) !== "UNSUBSCRIBED") return true;
+    if (consent !== null && isOwnSource(consent.source)) return false;
+    return endStanding(app, projectSeq, email);
+  }
+
   function create(fields: Upsert): ContactRow {
     const now = clock.now();
+    const { projectSeq, email, consent } = fields;
+    const isWanted = fields.subscribed ?? fields.defaultSubscribed;
     const contact = rows.insert(
       {
         id: fields.id ?? newId(now),
         projectSeq: fields.projectSeq,
         email: fields.email,
-        isSubscribed: fields.subscribed ?? fields.defaultSubscribed,
+        isSubscribed: isWanted && maySubscribe(projectSeq, email, consent),
         data: serializeData(mergeData({}, fields.data ?? {}), fields.maxDataKib),
       },
       now,

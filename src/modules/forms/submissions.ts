@@ -284,6 +284,18 @@ export function removeLatest(app: App, { seq }: Pick<FormRow, "seq">): void {
   removeSome(app, findOfForm(app).all(seq));
 }
 
+/** Part of a change: removes a submission, and the address in its mail. */
+export function removeSubmission(app: App, seq: number): void {
+  const removed = app.db
+    .delete(formSubmissions)
+    .where(eq(formSubmissions.seq, seq))
+    .returning()
+    .get();
+  if (removed !== undefined && removed.emailId !== null) {
+    contactMails(app).forgetOne(removed.emailId);
+  }
+}
+
 /** Part of a change: the submissions of a person, and their mails, leave with the contact. */
 export function forgetSubmissions(app: App, { seq, projectSeq, email }: ContactRow): void {
   const match = and(eq(formSubmissions.projectSeq, projectSeq), eq(formSubmissions.email, email));

@@ -165,3 +165,8 @@ export function useRequest({ db }: App, { seq }: PreferenceRequest): void {
 export function removeOldRequests({ db, clock }: App): void {
   db.delete(preferenceRequests).where(lt(preferenceRequests.expiresAt, clock.now())).run();
 }
+
+/** Part of a change: removes a request. */
+export function removeRequest(app: App, seq: number): void {
+  app.db.delete(preferenceRequests).where(eq(preferenceRequests.seq, seq)).run();
+}

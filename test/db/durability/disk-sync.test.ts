@@ -39,6 +39,7 @@ function slowDisk() {
     pause: () => pause?.promise ?? null,
     yieldLog() {},
     findHold: () => null,
+    emptyLog: () => Promise.resolve(true),
     async release() {},
   };
   let pause: PromiseWithResolvers<void> | null = null;

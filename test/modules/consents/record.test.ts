@@ -48,6 +48,7 @@ test("keeps the text of the page, equal for all who saw it, with the address of 
   expect(second?.wording).toBe(first?.wording ?? "");
   const data = {
     source: { type: "UNSUBSCRIBE_LINK", id: letters[0]?.id },
+    topicId: null,
     wordingDigest: sha256(first?.wording ?? ""),
   };
   expect(events()[0]).toEqual({ name: "consent.withdrawn", data: JSON.stringify(data) });

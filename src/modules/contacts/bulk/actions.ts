@@ -24,8 +24,10 @@ export function createBulkActions(deps: {
   audience: Pick<FindAudience, "move">;
   remove: RemoveContact;
   recordConsent: RecordOwnConsent;
+  /** Whether the person left before their address was erased. */
+  hasLeft: (contactSeq: number) => boolean;
 }): ActionOf {
-  const { db, clock, events, contacts, audience, remove, recordConsent } = deps;
+  const { db, clock, events, contacts, audience, remove, recordConsent, hasLeft } = deps;
   const exists = db.sqlite.prepare<{ seq: number }, [number]>(
     "SELECT seq FROM contacts WHERE seq = ?",
   );
@@ -38,6 +40,7 @@ export function createBulkActions(deps: {
     const name = isSubscribed ? "contact.subscribed" : "contact.unsubscribed";
     return (projectSeq, contactSeq) => {
       const at = clock.now();
+      if (isSubscribed && hasLeft(contactSeq)) return false;
       if (change.get(flag, at, contactSeq, flag) === null) return false;
       events.record({ projectSeq, name, contactSeq, at });
       const source = { type: "BULK", id: jobId } as const;

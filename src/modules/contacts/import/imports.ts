@@ -223,6 +223,14 @@ export function createImports(deps: {
     /** Removes files that no job needs. Called before any job runs. */
     removeUnneededFiles: (): Promise<void> => files.removeAllExcept(jobs.idsWithFile()),
 
+    /** Removes the files that dry runs of a project have kept. */
+    async removeFilesOf(projectSeq: number): Promise<void> {
+      for (const job of jobs.keptFiles(Infinity, projectSeq)) {
+        await writer.write(() => jobs.dropFile(job.seq));
+        await files.remove(job.id);
+      }
+    },
+
     /** Removes the files of dry runs after a day. */
     async removeKeptFiles(): Promise<void> {
       for (const job of jobs.keptFiles(clock.now() - KEPT_MS)) {

@@ -97,6 +97,8 @@ export function createRowWriter(deps: {
   events: EventLog;
   usage: Pick<UsageCounter, "addBytes">;
   recordConsent: RecordOwnConsent;
+  /** Whether the person left before their address was erased. */
+  hasLeft: (projectSeq: number, email: string) => boolean;
   /** Suppresses an address; returns false if it was suppressed before. */
   suppress: (projectSeq: number, email: string, reason: SuppressionReason) => boolean;
 }): RowWriter {
@@ -128,7 +130,7 @@ export function createRowWriter(deps: {
   function create(row: RowContent, target: RowTarget): boolean {
     const { projectSeq } = target;
     const now = clock.now();
-    const { isSubscribed } = newState(row, target);
+    const isSubscribed = newState(row, target).isSubscribed && !deps.hasLeft(projectSeq, row.email);
     const flag = Number(isSubscribed);
     const created = insert.run(newId(now), projectSeq, row.email, flag, row.data, now, now);
     if (created.changes === 0) return false;
@@ -142,7 +144,9 @@ export function createRowWriter(deps: {
     const known = find.get(projectSeq, row.email);
     if (known === null) throw new Error("a contact neither was created nor exists");
     const wasSubscribed = known.isSubscribed === 1;
-    const next = nextState(row, { isSubscribed: wasSubscribed, data: known.data }, target);
+    const resubscribes = target.resubscribes && !deps.hasLeft(projectSeq, row.email);
+    const before = { isSubscribed: wasSubscribed, data: known.data };
+    const next = nextState(row, before, { ...target, resubscribes });
     const { isSubscribed, data, isUnchanged } = next;
     if (isUnchanged) return next;
     change.run(Number(isSubscribed), data, clock.now(), known.seq);
@@ -158,7 +162,9 @@ export function createRowWriter(deps: {
     const { isUnchanged, isKeptUnsubscribed, isResubscribed, isUnsubscribed } = change ?? CREATED;
     return {
       is: change === null ? "created" : "updated",
-      isSubscribed: (change ?? newState(row, target)).isSubscribed,
+      isSubscribed:
+        change?.isSubscribed ??
+        (newState(row, target).isSubscribed && !deps.hasLeft(target.projectSeq, row.email)),
       isUnchanged,
       isKeptUnsubscribed,
       isResubscribed,

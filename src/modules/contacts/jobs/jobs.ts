@@ -86,11 +86,17 @@ export function createJobs({ db, clock }: { db: Db; clock: Clock }) {
         .map(({ id }) => id),
 
     /** Jobs that ended before a time and whose files are kept. */
-    keptFiles: (before: number): Pick<JobRow, "seq" | "id">[] =>
+    keptFiles: (before: number, projectSeq?: number): Pick<JobRow, "seq" | "id">[] =>
       db
         .select({ seq: jobs.seq, id: jobs.id })
         .from(jobs)
-        .where(and(gt(jobs.fileBytes, 0), lt(jobs.finishedAt, before)))
+        .where(
+          and(
+            gt(jobs.fileBytes, 0),
+            lt(jobs.finishedAt, before),
+            projectSeq === undefined ? undefined : eq(jobs.projectSeq, projectSeq),
+          ),
+        )
         .all(),
 
     /** The file of a job no longer counts, inside a change. */

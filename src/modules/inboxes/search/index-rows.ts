@@ -39,6 +39,11 @@ export function createSearchIndex(sqlite: Database) {
     "INSERT INTO inbox_search (inbox_search, rowid, text) VALUES ('delete', ?, ?)",
   );
 
+  const merge = sqlite.prepare<unknown, [number]>(
+    "INSERT INTO inbox_search (inbox_search, rank) VALUES ('merge', ?)",
+  );
+  const changesOf = sqlite.prepare<{ n: number }, []>("SELECT total_changes() AS n");
+
   const upTo = (): number => indexedUpTo({ db: { sqlite } });
 
   function add(texts: readonly IndexedText[]): void {
@@ -60,6 +65,17 @@ export function createSearchIndex(sqlite: Database) {
       const texts = following.all(upTo(), limit);
       add(texts);
       return texts.length;
+    },
+
+    /**
+     * Merges segments of the index, so that the entries of removed texts leave the file. Writes about
+     * this many pages; returns false if nothing is left to merge. `isFirst` begins the merge of all.
+     */
+    merge(pages: number, isFirst: boolean): boolean {
+      const before = changesOf.get()?.n ?? 0;
+      merge.run(isFirst ? -pages : pages);
+      // FTS5 writes one row for the command itself.
+      return (changesOf.get()?.n ?? 0) - before >= 2;
     },
 
     /** The texts must be those that were added: FTS5 finds the entries by them. */

@@ -1,0 +1,95 @@
+/**
+ * An HTML document that shows records, such as the proof of a consent: a title, and sections with a
+ * table each. It loads nothing, runs no script, and is made to be printed.
+ */
+
+export type RecordSection = {
+  title: string;
+  /** A sentence under the title. */
+  note?: string;
+  columns: readonly string[];
+  rows: readonly (readonly string[])[];
+};
+
+type RecordDocument = {
+  title: string;
+  /** Sentences under the title. */
+  notes: readonly string[];
+  sections: readonly RecordSection[];
+};
+
+const STYLE = `
+:root { color-scheme: light dark; --ink: #1b2230; --paper: #fff; --soft: #566072; --line: #d5dae3 }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e9edf4; --paper: #12151b; --soft: #a5afc0; --line: #313947 }
+}
+* { box-sizing: border-box }
+body { margin: 0 auto; max-width: 60rem; padding: 2rem 1.25rem; background: var(--paper);
+  color: var(--ink); font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif;
+  overflow-wrap: anywhere }
+h1 { margin: 0 0 .75rem; font-size: 1.5rem }
+h2 { margin: 2rem 0 .5rem; font-size: 1.125rem; break-after: avoid }
+p { margin: 0 0 .5rem; color: var(--soft) }
+.scroll { overflow-x: auto }
+table { width: 100%; border-collapse: collapse; font-size: .875rem }
+th, td { padding: .375rem .75rem .375rem 0; border-top: 1px solid var(--line); text-align: left;
+  vertical-align: top; white-space: pre-wrap; min-width: 6rem }
+th { color: var(--soft); font-weight: 600 }
+tr { break-inside: avoid }
+@media print { :root { color-scheme: light; --ink: #000; --paper: #fff; --soft: #444; --line: #bbb }
+  body { padding: 0; max-width: none } .scroll { overflow: visible } }
+`;
+
+const STYLE_HASH = new Bun.CryptoHasher("sha256").update(STYLE).digest("base64");
+
+export const RECORD_HEADERS = {
+  "Content-Type": "text/html; charset=utf-8",
+  "Content-Security-Policy": `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; frame-ancestors 'none'`,
+  "Referrer-Policy": "no-referrer",
+  "X-Robots-Tag": "noindex, nofollow",
+  "Cache-Control": "no-store",
+  "X-Content-Type-Options": "nosniff",
+};
+
+export function recordPage(document: RecordDocument): string {
+  return [...recordPageParts(document.title, document.notes, document.sections)].join("");
+}
+
+/** The same in parts, for a document that is sent while it is made. */
+export function* recordPageParts(
+  title: string,
+  notes: readonly string[],
+  sections: Iterable<RecordSection>,
+): Generator<string> {
+  const name = Bun.escapeHTML(title);
+  yield `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${name}</title>
+<link rel="icon" href="data:,">
+<style>${STYLE}</style>
+</head>
+<body>
+<h1>${name}</h1>
+${notes.map((note) => `<p>${Bun.escapeHTML(note)}</p>\n`).join("")}`;
+  for (const section of sections) yield sectionOf(section);
+  yield "</body>\n</html>\n";
+}
+
+function sectionOf({ title, note, columns, rows }: RecordSection): string {
+  const cells = (tag: "th" | "td", row: readonly string[]) =>
+    `<tr>${row.map((cell) => `<${tag}>${Bun.escapeHTML(cell)}</${tag}>`).join("")}</tr>`;
+  const about = note === undefined ? "" : `<p>${Bun.escapeHTML(note)}</p>\n`;
+  const table =
+    rows.length === 0
+      ? "<p>Nothing is stored.</p>"
+      : `<div class="scroll"><table>
+<thead>${cells("th", columns)}</thead>
+<tbody>
+${rows.map((row) => cells("td", row)).join("\n")}
+</tbody>
+</table></div>`;
+  return `<h2>${Bun.escapeHTML(title)}</h2>\n${about}${table}\n`;
+}

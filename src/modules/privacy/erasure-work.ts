@@ -1,0 +1,331 @@
+/**
+ * The work of erasures after the contact is gone, one erasure after the other, in small steps:
+ *
+ * 1. WAIT: until the mails that were under way have ended and no import of the project runs.
+ * 2. SEARCH: each table is searched for the addresses (sweep.ts). Rows with mail that still waits are
+ *    searched again later.
+ * 3. FILES: files that dry runs of imports have kept are removed.
+ * 4. INDEX: the index of caught messages is merged, so that it forgets removed texts.
+ * 5. FILL and EMPTY: pages that became free before, for instance when the bodies of old mail were
+ *    removed, may still have what was stored in them. Rows of zeros fill all free pages, and are removed
+ *    again. What an erasure itself removes is cleared at once (secure-delete.ts).
+ * 6. LOG: the write-ahead log is copied into the database and emptied.
+ * 7. The receipt is written to the file of receipts, and the addresses, which were sealed, are removed.
+ */
+
+import { Value } from "@sinclair/typebox/value";
+import { eq } from "drizzle-orm";
+import type { App } from "../../core/app.ts";
+import { erasures } from "../../db/schema/erasures.ts";
+import { statement } from "../../db/statement.ts";
+import { unseal } from "../../lib/crypto.ts";
+import { describeError } from "../../lib/log.ts";
+import { perApp } from "../../lib/per-app.ts";
+import { createWorker } from "../../lib/worker.ts";
+import { areUnderWay } from "../../outbox/erase-content.ts";
+import { contactJobs } from "../contacts/contacts.ts";
+import { createSearchIndex } from "../inboxes/search/index-rows.ts";
+import { addressDigest } from "./erased.ts";
+import {
+  ErasedAddresses,
+  ErasureCounts,
+  type ErasureRow,
+  erasePerson,
+  erasureWake,
+  ErasurePosition,
+  subjectKey,
+} from "./erasures.ts";
+import { appendReceipt, readReceipts, type StoredReceipt } from "./receipt-file.ts";
+import { clearingFreedPages } from "./secure-delete.ts";
+import { spellingsOf } from "./spellings.ts";
+import { cleanRows, findRows, lastRow, type Search, searchedTables } from "./sweep.ts";
+
+const PAUSE_AFTER_ERROR_MS = 10_000;
+const WAIT_MS = 2_000;
+/** Until rows with mail that still waits are searched again. */
+const POSTPONED_MS = 10 * 60_000;
+/** More than the header of a row, and less than what SQLite keeps in the page of the table. */
+const SHORT_REST = 64;
+/** Pages that one change fills: about 2 ms. */
+const FILLED_PAGES = 64;
+const MERGED_PAGES = 50;
+/** Attempts to empty the log, which fail while another process uses it. */
+const MAX_LOG_TRIES = 30;
+const LOG_RETRY_MS = 10_000;
+
+type Next = "more" | number | null;
+
+const unfinishedImports = statement<{ found: number }, [number]>(`
+  SELECT 1 AS found FROM jobs WHERE project_seq = +? AND status IN ('QUEUED', 'RUNNING')
+    AND kind IN ('IMPORT', 'DRY_RUN') LIMIT 1`);
+const insertFill = statement<null, [number]>("INSERT INTO page_fill (bytes) VALUES (zeroblob(?))");
+const removeFill = statement<null, []>(
+  "DELETE FROM page_fill WHERE seq = (SELECT min(seq) FROM page_fill)",
+);
+
+export const erasureWorker = perApp((app: App) => {
+  const { clock, log } = app;
+  const worker = createWorker({
+    clock,
+    step: () => step(app),
+    onError: (error) => log.error("an erasure could not go on", { error: describeError(error) }),
+    pauseMs: PAUSE_AFTER_ERROR_MS,
+  });
+  erasureWake(app).wake = worker.wake;
+  return worker;
+});
+
+async function step(app: App): Promise<Next> {
+  const running = app.db
+    .select()
+    .from(erasures)
+    .where(eq(erasures.state, "RUNNING"))
+    .orderBy(erasures.seq)
+    .all();
+  if (running.length === 0) return null;
+  let soonest: Next = null;
+  for (const row of running) {
+    const next = await PHASES[positionOf(row).phase](app, row, positionOf(row));
+    if (next === "more") return "more";
+    if (next !== null) soonest = Math.min(next, typeof soonest === "number" ? soonest : next);
+  }
+  return soonest;
+}
+
+const positionOf = (row: ErasureRow): ErasurePosition =>
+  Value.Parse(ErasurePosition, JSON.parse(row.position));
+
+type Phase = (app: App, row: ErasureRow, position: ErasurePosition) => Promise<Next> | Next;
+
+const PHASES: Readonly<Record<ErasurePosition["phase"], Phase>> = {
+  async WAIT(app, row, position) {
+    const isWaiting =
+      areUnderWay(app, position.underWay) || unfinishedImports(app).get(row.projectSeq) !== null;
+    if (isWaiting) return WAIT_MS;
+    return advance(app, row, { ...position, phase: "SEARCH", table: 0, after: 0, last: null });
+  },
+
+  async SEARCH(app, row, position) {
+    const table = searchedTables(app)[position.table];
+    if (table === undefined) {
+      if (position.postponed === 0) return advance(app, row, { ...position, phase: "FILES" });
+      await advance(app, row, { ...position, postponed: 0, table: 0, after: 0, last: null });
+      return POSTPONED_MS;
+    }
+    const last = position.last ?? lastRow(app, table);
+    const search = searchOf(app, row);
+    const { rows, searchedTo } = await findRows(app, table, {
+      ...search,
+      after: position.after,
+      last,
+    });
+    return app.writer.write(() => {
+      const clean = () => cleanRows(app, table, { rows, search });
+      const { changed, postponed } = clearingFreedPages(app, clean);
+      const isEnd = searchedTo === null;
+      const counts = Value.Parse(ErasureCounts, JSON.parse(row.counts));
+      if (changed > 0) counts[table.name] = (counts[table.name] ?? 0) + changed;
+      store(app, row, {
+        counts: JSON.stringify(counts),
+        position: JSON.stringify({
+          ...position,
+          table: isEnd ? position.table + 1 : position.table,
+          after: isEnd ? 0 : searchedTo,
+          last: isEnd ? null : last,
+          postponed: position.postponed + postponed,
+        }),
+      });
+      return "more" as const;
+    });
+  },
+
+  async FILES(app, row, position) {
+    await contactJobs(app).imports.removeFilesOf(row.projectSeq);
+    return advance(app, row, { ...position, phase: "INDEX", after: 0 });
+  },
+
+  INDEX: (app, row, position) =>
+    app.writer.write(() => {
+      const counts = Value.Parse(ErasureCounts, JSON.parse(row.counts));
+      const hasRemoved = Object.keys(counts).some((table) => table.startsWith("inbox_"));
+      const isFirst = position.after === 0;
+      const index = createSearchIndex(app.db.sqlite);
+      const isMerging = (hasRemoved || "emails" in counts) && index.merge(MERGED_PAGES, isFirst);
+      const next: ErasurePosition = isMerging
+        ? { ...position, after: position.after + 1 }
+        : { ...position, phase: "FILL", after: 0 };
+      store(app, row, { position: JSON.stringify(next) });
+      return "more" as const;
+    }),
+
+  FILL: (app, row, position) =>
+    app.writer.write(() => {
+      const free = pragma(app, "freelist_count");
+      // The last row may make the file a page longer.
+      const pages = Math.min(FILLED_PAGES, free);
+      if (pages === 0) {
+        store(app, row, { position: JSON.stringify({ ...position, phase: "EMPTY" }) });
+        return "more" as const;
+      }
+      insertFill(app).run(fillBytes(pages, pragma(app, "page_size")));
+      return "more" as const;
+    }),
+
+  EMPTY: (app, row, position) =>
+    app.writer.write(() => {
+      if (removeFill(app).run().changes > 0) return "more" as const;
+      store(app, row, { position: JSON.stringify({ ...position, phase: "LOG" }) });
+      return "more" as const;
+    }),
+
+  async LOG(app, row, position) {
+    const isLogEmptied = await app.writer.emptyLog();
+    const tries = position.tries + 1;
+    if (isLogEmptied || tries >= MAX_LOG_TRIES) {
+      return advance(app, row, { ...position, phase: "DONE", isLogEmptied });
+    }
+    await advance(app, row, { ...position, tries });
+    return LOG_RETRY_MS;
+  },
+
+  async DONE(app, row) {
+    // Before the row is completed: after a crash in between, the line is only written twice.
+    appendReceipt(app, receiptOf(app, row));
+    await app.writer.write(() => {
+      store(app, row, { state: "COMPLETED", completedAt: app.clock.now(), subject: null });
+    });
+    app.log.info("a person was erased", { erasure: row.id });
+    return "more" as const;
+  },
+};
+
+/**
+ * The length of a blob that fills whole overflow pages, without an end of a page that keeps its old
+ * content. SQLite keeps the first part of a long row, at least `least` bytes, in the page of its table
+ * and puts the rest into overflow pages of `size - 4` bytes (https://sqlite.org/fileformat2.html §1.6).
+ */
+function fillBytes(pages: number, size: number): number {
+  const least = Math.floor(((size - 12) * 32) / 255) - 23;
+  return least + SHORT_REST + pages * (size - 4);
+}
+
+async function advance(app: App, row: ErasureRow, position: ErasurePosition): Promise<"more"> {
+  await app.writer.write(() => store(app, row, { position: JSON.stringify(position) }));
+  return "more";
+}
+
+type Changes = Partial<
+  Pick<ErasureRow, "counts" | "position" | "state" | "completedAt" | "subject">
+>;
+
+function store({ db }: App, { seq }: ErasureRow, changes: Changes): void {
+  db.update(erasures).set(changes).where(eq(erasures.seq, seq)).run();
+}
+
+/** Throws if the addresses were sealed with another secret. */
+function searchOf(app: App, { projectSeq, subject }: ErasureRow): Search {
+  const opened = subject === null ? null : unseal(subjectKey(app), subject);
+  if (opened === null)
+    throw new Error("the addresses of an erasure were sealed with another secret");
+  const addresses = Value.Parse(ErasedAddresses, JSON.parse(opened.toString()));
+  return { projectSeq, addresses, spellings: addresses.flatMap(spellingsOf) };
+}
+
+function pragma({ db }: App, name: "freelist_count" | "page_size"): number {
+  return Number(db.sqlite.query(`PRAGMA ${name}`).values()[0]?.[0]);
+}
+
+const projectId = statement<{ id: string }, [number]>("SELECT id FROM projects WHERE seq = +?");
+const projectSeqs = statement<{ seq: number }, [string]>("SELECT seq FROM projects WHERE id = +?");
+const findReceipt = statement<{ seq: number }, [string]>("SELECT seq FROM erasures WHERE id = +?");
+
+function receiptOf(app: App, row: ErasureRow): StoredReceipt {
+  const { id, projectSeq, digest, standing, requestedAt } = row;
+  return { id, projectId: projectId(app).get(projectSeq)?.id ?? "", digest, standing, requestedAt };
+}
+
+/** Contacts of one step, each of which takes a digest. */
+const COMPARED = 1_000;
+
+/**
+ * Erases again whoever was erased after the backup that this database was restored from. Returns their
+ * number.
+ */
+export async function eraseAgain(app: App): Promise<number> {
+  const missing = new Map<number, Map<string, StoredReceipt>>();
+  for await (const receipt of readReceipts(app)) {
+    const project = projectSeqs(app).get(receipt.projectId);
+    if (project === null || findReceipt(app).get(receipt.id) !== null) continue;
+    const known = missing.get(project.seq) ?? new Map<string, StoredReceipt>();
+    missing.set(project.seq, known.set(receipt.digest, receipt));
+  }
+  let erased = 0;
+  for (const [projectSeq, receipts] of missing) {
+    erased += await eraseContacts(app, projectSeq, receipts);
+    for (const receipt of receipts.values()) {
+      await app.writer.write(() => keepReceipt(app, projectSeq, receipt));
+    }
+  }
+  if (erased > 0) {
+    app.log.warn("persons who had been erased before the backup was restored are erased again", {
+      persons: erased,
+    });
+  }
+  return erased;
+}
+
+async function eraseContacts(
+  app: App,
+  projectSeq: number,
+  receipts: ReadonlyMap<string, StoredReceipt>,
+): Promise<number> {
+  let erased = 0;
+  for (let after = 0; ;) {
+    const { rows } = await app.reader.find(projectSeq, {
+      sql: `SELECT seq, email FROM contacts
+            WHERE project_seq = ? AND seq > ? AND in_time() ORDER BY seq LIMIT ${COMPARED}`,
+      values: [projectSeq, after],
+    });
+    if (rows.length === 0) return erased;
+    after = Number(rows.at(-1)?.[0]);
+    for (const [, address] of rows) {
+      const email = String(address);
+      const receipt = receipts.get(addressDigest(app, projectSeq, email) ?? "");
+      if (receipt === undefined) continue;
+      await app.writer.write(
+        () => void erasePerson(app, { projectSeq, email }, { kind: "SYSTEM" }, receipt),
+      );
+      erased++;
+    }
+  }
+}
+
+/** Part of a change: keeps a receipt whose person is not in the restored database. */
+function keepReceipt(app: App, projectSeq: number, receipt: StoredReceipt): void {
+  if (findReceipt(app).get(receipt.id) !== null) return;
+  const { id, digest, standing, requestedAt } = receipt;
+  const position: ErasurePosition = {
+    phase: "DONE",
+    underWay: [],
+    table: 0,
+    after: 0,
+    last: null,
+    postponed: 0,
+    tries: 0,
+    isLogEmptied: null,
+  };
+  app.db
+    .insert(erasures)
+    .values({
+      id,
+      projectSeq,
+      digest,
+      standing,
+      state: "COMPLETED",
+      actorKind: "SYSTEM",
+      position: JSON.stringify(position),
+      requestedAt,
+      completedAt: app.clock.now(),
+    })
+    .run();
+}

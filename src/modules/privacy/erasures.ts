@@ -1,0 +1,326 @@
+/**
+ * Erasures of persons.
+ *
+ * 1. `erasePerson` is a part of a change: it removes the contact, empties its mails and events, and
+ *    stores the receipt, which is the order for the rest of the work.
+ * 2. The worker (erasure-work.ts) searches all tables of the project for the address, overwrites free
+ *    pages and empties the write-ahead log. Each step stores its position in the change of its work, so
+ *    the work goes on after a crash.
+ * 3. The completed receipt is written to a file of the data folder too (receipt-file.ts), so that a
+ *    restored backup is erased again.
+ */
+
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { and, eq } from "drizzle-orm";
+import type { App } from "../../core/app.ts";
+import { erasures } from "../../db/schema/erasures.ts";
+import { statement } from "../../db/statement.ts";
+import { eventLog } from "../../events/log.ts";
+import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
+import { Envelope, ListEnvelope, Nullable } from "../../http/envelope.ts";
+import { normalizedAddress } from "../../http/formats.ts";
+import { operations, read, write } from "../../http/operations.ts";
+import { PageQuery, smallPage } from "../../http/pagination.ts";
+import { OneOf } from "../../http/validation.ts";
+import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
+import { deriveKey, seal } from "../../lib/crypto.ts";
+import { AppError, notFound } from "../../lib/errors.ts";
+import { newId } from "../../lib/id.ts";
+import { perApp } from "../../lib/per-app.ts";
+import { eraseMessagesOf, mailsUnderWay } from "../../outbox/erase-content.ts";
+import { contactRemoval } from "../contacts/remove.ts";
+import { contactService, getContact } from "../contacts/service.ts";
+import { removeSuppressionOf, standingOfErased } from "../suppressions.ts";
+import { addressDigest, type ErasedStanding, storeErasureKey } from "./erased.ts";
+import { ErasureInput, ErasureReceipt, PersonFile, PersonQuery } from "./erasure-model.ts";
+import { exportPerson } from "./export.ts";
+import { clearingFreedPages } from "./secure-delete.ts";
+import { useOfAddress } from "./used-addresses.ts";
+
+export type ErasureRow = typeof erasures.$inferSelect;
+
+/** Who asked for it. */
+type ErasureCause = {
+  kind: ErasureRow["actorKind"];
+  id?: string | null;
+};
+
+/**
+ * How far the work has come. WAIT: until mails under way have ended; SEARCH: the tables; FILES: kept
+ * files of imports; INDEX: the index of caught messages; PAGES: free pages of the database; LOG: the
+ * write-ahead log.
+ */
+export const ErasurePosition = Type.Object({
+  phase: OneOf(["WAIT", "SEARCH", "FILES", "INDEX", "FILL", "EMPTY", "LOG", "DONE"]),
+  /** Mails that were under way. */
+  underWay: Type.Array(Type.Integer()),
+  /** The table that is searched, the row up to which it was searched, and its last row. */
+  table: Type.Integer(),
+  after: Type.Integer(),
+  last: Nullable(Type.Integer()),
+  /** Rows that are left for the next search, because mail with them still waits. */
+  postponed: Type.Integer(),
+  /** Failed attempts to empty the log. */
+  tries: Type.Integer(),
+  isLogEmptied: Nullable(Type.Boolean()),
+});
+export type ErasurePosition = Static<typeof ErasurePosition>;
+
+export const ErasureCounts = Type.Record(Type.String(), Type.Integer());
+export const ErasedAddresses = Type.Array(Type.String(), { minItems: 1 });
+
+const START: Omit<ErasurePosition, "underWay"> = {
+  phase: "WAIT",
+  table: 0,
+  after: 0,
+  last: null,
+  postponed: 0,
+  tries: 0,
+  isLogEmptied: null,
+};
+
+/** Seals the addresses of an erasure while it runs. */
+export const subjectKey = perApp(({ secret }: App) => deriveKey(secret, "erasure-subjects"));
+
+/** Called after the commit of a new erasure. */
+export const erasureWake = perApp(() => {
+  const state = { wake: () => {} };
+  return state;
+});
+
+type Person = {
+  projectSeq: number;
+  /** A normalized address. */
+  email: string;
+};
+
+const formerAddresses = statement<{ email: string }, [number]>(`
+  SELECT to_address AS email FROM emails
+  WHERE contact_seq = +? AND to_address IS NOT NULL AND source <> 'TEST'`);
+const hasUnsubscribed = statement<{ found: number }, [number, number]>(`
+  SELECT 1 AS found FROM contact_events s JOIN event_names n ON n.seq = s.name_seq
+  WHERE s.contact_seq = +? AND n.project_seq = +? AND n.name = 'contact.unsubscribed' LIMIT 1`);
+const lastConsent = statement<{ kind: string }, [number]>(`
+  SELECT kind FROM consents WHERE contact_seq = +? AND topic_seq IS NULL ORDER BY seq DESC LIMIT 1`);
+const findSuppression = statement<
+  { reason: ErasedStanding; expiresAt: number | null },
+  [number, string]
+>("SELECT reason, expires_at AS expiresAt FROM suppressions WHERE project_seq = +? AND email = +?");
+const findHolder = statement<{ seq: number }, [number, string]>(
+  "SELECT seq FROM contacts WHERE project_seq = +? AND email = +?",
+);
+
+const COUNTED: Readonly<Record<string, ReturnType<typeof statement<{ n: number }, [number]>>>> = {
+  emails: statement("SELECT count(*) AS n FROM emails WHERE contact_seq = +?"),
+  consents: statement("SELECT count(*) AS n FROM consents WHERE contact_seq = +?"),
+  segment_members: statement("SELECT count(*) AS n FROM segment_members WHERE contact_seq = +?"),
+  received_mails: statement("SELECT count(*) AS n FROM received_mails WHERE contact_seq = +?"),
+  workflow_executions: statement(
+    "SELECT count(*) AS n FROM workflow_executions WHERE contact_seq = +?",
+  ),
+};
+const countEvents = statement<{ n: number }, [number, number]>(`
+  SELECT coalesce(sum(s.count), 0) AS n FROM event_names n CROSS JOIN contact_events s
+    ON s.contact_seq = +? AND s.name_seq = n.seq
+  WHERE n.project_seq = +?`);
+
+/**
+ * Part of a change: erases the contact that has the address, or an address that no contact has, and
+ * returns the receipt. Throws 409 ADDRESS_IN_USE if mail of the project is sent with the address, for
+ * instance as its sender. `former` is the receipt of the same erasure before a backup was restored.
+ */
+export function erasePerson(
+  app: App,
+  { projectSeq, email }: Person,
+  cause: ErasureCause,
+  former: { id: string; standing: ErasedStanding | null } | null = null,
+): ErasureRow {
+  const use = useOfAddress(app, projectSeq, email);
+  if (use !== null) throw addressInUse(use);
+  const now = app.clock.now();
+  const contact = contactService(app).findByEmail(projectSeq, email);
+  const standing =
+    standingOf(app, { projectSeq, email }, contact, cause) ?? former?.standing ?? null;
+  const formerOnes = contact === null ? [] : formerAddresses(app).all(contact.seq);
+  const addresses = [email, ...formerOnes.map((row) => row.email)].filter(
+    (address, i, all) =>
+      all.indexOf(address) === i &&
+      (address === email || findHolder(app).get(projectSeq, address) === null),
+  );
+  storeErasureKey(app, projectSeq);
+  const digest = addressDigest(app, projectSeq, email);
+  if (digest === null) throw otherSecret();
+  const id = former?.id ?? newId(now);
+  const counts = contact === null ? {} : countsOf(app, contact);
+  const underWay = contact === null ? [] : mailsUnderWay(app, contact.seq);
+  clearingFreedPages(app, () => {
+    if (contact !== null) {
+      eraseMessagesOf(app, contact.seq);
+      contactRemoval(app).remove(contact.seq);
+    }
+    for (const address of addresses) removeSuppressionOf(app, projectSeq, address);
+  });
+  const position: ErasurePosition = { ...START, underWay };
+  const row = app.db
+    .insert(erasures)
+    .values({
+      id,
+      projectSeq,
+      digest,
+      standing,
+      state: "RUNNING",
+      actorKind: cause.kind,
+      actorId: cause.id ?? null,
+      counts: JSON.stringify(counts),
+      position: JSON.stringify(position),
+      subject: seal(subjectKey(app), Buffer.from(JSON.stringify(addresses))),
+      requestedAt: now,
+    })
+    .returning()
+    .get();
+  const data = { erasureId: id, contactId: contact?.id ?? null };
+  eventLog(app).record({ projectSeq, name: "contact.erased", contactSeq: null, data, at: now });
+  app.writer.afterCommit(() => erasureWake(app).wake());
+  return row;
+}
+
+/** A person who left, or who erases themselves, must not get newsletters again by an import. */
+function standingOf(
+  app: App,
+  { projectSeq, email }: Person,
+  contact: { seq: number; isSubscribed: boolean } | null,
+  cause: ErasureCause,
+): ErasedStanding | null {
+  const suppression = findSuppression(app).get(projectSeq, email);
+  if (suppression !== null && suppression.expiresAt === null) return suppression.reason;
+  const known = standingOfErased(app, projectSeq, email);
+  if (known !== null || cause.kind === "PERSON") return known ?? "UNSUBSCRIBED";
+  if (contact === null || contact.isSubscribed) return null;
+  const hasLeft =
+    lastConsent(app).get(contact.seq)?.kind === "WITHDRAWN" ||
+    hasUnsubscribed(app).get(contact.seq, projectSeq) !== null;
+  return hasLeft ? "UNSUBSCRIBED" : null;
+}
+
+function countsOf(app: App, { seq, projectSeq }: { seq: number; projectSeq: number }) {
+  const counts: Record<string, number> = {
+    contacts: 1,
+    events: countEvents(app).get(seq, projectSeq)?.n ?? 0,
+  };
+  for (const [table, count] of Object.entries(COUNTED)) counts[table] = count(app).get(seq)?.n ?? 0;
+  return Object.fromEntries(Object.entries(counts).filter(([, n]) => n > 0));
+}
+
+function presentErasure(row: ErasureRow): ErasureReceipt {
+  const position = Value.Parse(ErasurePosition, JSON.parse(row.position));
+  return {
+    id: row.id,
+    state: row.state,
+    requestedAt: isoTime(row.requestedAt),
+    completedAt: isoTimeOrNull(row.completedAt),
+    digest: row.digest,
+    standing: row.standing,
+    by: { kind: row.actorKind, id: row.actorId },
+    counts: Value.Parse(ErasureCounts, JSON.parse(row.counts)),
+    isLogEmptied: position.isLogEmptied,
+  };
+}
+
+export const erasureOperations = operations(
+  "Privacy",
+  { parameters: { id: "Id of the contact or erasure" } },
+  [
+    write("POST /contacts/:id/erasure", {
+      id: "eraseContact",
+      role: "ADMIN",
+      needsConfirmation: true,
+      summary: "Erase a person: the contact, and the address wherever it stands",
+      description:
+        "Removes the contact at once, cancels its mail, and then removes its address from all that the " +
+        "project has stored: mails, events, texts, logs, free pages of the database. This cannot be undone. " +
+        "The answer is the receipt, which GET /erasures/{id} shows until the work is completed.",
+      isIdempotent: true,
+      isWithinQuota: false,
+      answer: Envelope(ErasureReceipt),
+      status: 201,
+      run(app, { project, params, actor }) {
+        const { email } = getContact(app, project.seq, params.id);
+        return presentErasure(erasePerson(app, { projectSeq: project.seq, email }, actor()));
+      },
+    }),
+    write("POST /erasures", {
+      id: "eraseAddress",
+      role: "ADMIN",
+      needsConfirmation: true,
+      summary: "Erase a person by the address",
+      description: "The same for an address, also if no contact has it any more.",
+      isIdempotent: true,
+      isWithinQuota: false,
+      body: limited(ErasureInput, BODY_LIMITS.settings),
+      answer: Envelope(ErasureReceipt),
+      status: 201,
+      run(app, { project, body, actor }) {
+        const person = { projectSeq: project.seq, email: normalizedAddress(body.email) };
+        return presentErasure(erasePerson(app, person, actor()));
+      },
+    }),
+    read("GET /contacts/:id/export", {
+      id: "exportPerson",
+      role: "ADMIN",
+      needsConfirmation: true,
+      summary: "Export all that is stored about a person",
+      description:
+        "Streams the contact with its consents, topics, segments, mails and their bodies, events, workflows, " +
+        "received mails and refused rows of imports: JSON, or a page to read (`format=html`).",
+      headers: ["Content-Disposition"],
+      query: PersonQuery,
+      answer: PersonFile,
+      run: (app, { project, params, query }) =>
+        exportPerson(app, getContact(app, project.seq, params.id), query.format ?? "json"),
+    }),
+    read("GET /erasures", {
+      id: "listErasures",
+      role: "VIEWER",
+      scopes: ["READ", "CONTACTS"],
+      summary: "List the receipts of erasures",
+      description: "Newest first. Receipts have no personal data and are kept for good.",
+      query: PageQuery,
+      answer: ListEnvelope(ErasureReceipt),
+      run: (app, { project, query }) =>
+        smallPage(app, project, {
+          name: "erasures",
+          query,
+          table: erasures,
+          filter: eq(erasures.projectSeq, project.seq),
+          present: presentErasure,
+        }),
+    }),
+    read("GET /erasures/:id", {
+      id: "getErasure",
+      role: "VIEWER",
+      scopes: ["READ", "CONTACTS"],
+      summary: "Get the receipt of an erasure",
+      description: "It is COMPLETED when nothing is left.",
+      answer: Envelope(ErasureReceipt),
+      run(app, { project, params }) {
+        const match = and(eq(erasures.projectSeq, project.seq), eq(erasures.id, params.id));
+        const row = app.db.select().from(erasures).where(match).get();
+        if (row === undefined) throw notFound("ERASURE");
+        return presentErasure(row);
+      },
+    }),
+  ],
+);
+
+function addressInUse(use: string): AppError {
+  return new AppError(409, "ADDRESS_IN_USE", `The project itself uses this address: ${use}.`, {
+    suggestion: "Put another address there first, and then erase the person.",
+  });
+}
+
+function otherSecret(): AppError {
+  return new AppError(409, "INVALID_STATE", "The key of this project's digests cannot be read.", {
+    suggestion: "Start the server with the secret that this database was used with.",
+  });
+}

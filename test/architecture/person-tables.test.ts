@@ -1,0 +1,60 @@
+/** Every table says what an export shows of it and what an erasure does with it. */
+
+import { describe, expect, test } from "bun:test";
+import { PERSON_TABLES } from "../../src/modules/privacy/person-tables.ts";
+import { PACKED, readTables } from "../../src/modules/privacy/sweep.ts";
+import { migratedDatabase } from "../support/database.ts";
+
+const { sqlite } = migratedDatabase();
+const tables = sqlite
+  .query<{ name: string; sql: string }, []>(
+    "SELECT name, sql FROM sqlite_schema WHERE type = 'table' ORDER BY name",
+  )
+  .all();
+
+const columnsOf = (table: string, type: string): string[] =>
+  sqlite
+    .query<{ name: string }, [string, string]>(
+      "SELECT name FROM pragma_table_info(?) WHERE lower(type) = ?",
+    )
+    .all(table, type)
+    .map(({ name }) => name);
+
+describe("each table", () => {
+  test("is listed in modules/privacy/person-tables.ts", () => {
+    const names = tables.map(({ name }) => name);
+    expect(names.filter((name) => !(name in PERSON_TABLES))).toEqual([]);
+    expect(Object.keys(PERSON_TABLES).filter((name) => !names.includes(name))).toEqual([]);
+  });
+
+  test("says why nothing of it is exported", () => {
+    const silent = Object.entries(PERSON_TABLES).filter(
+      ([, { exported, reason }]) => exported === null && reason === undefined,
+    );
+    expect(silent.map(([name]) => name)).toEqual([]);
+  });
+
+  test("says how its columns of bytes are searched", () => {
+    const missing = tables.flatMap(({ name }) => {
+      const said = Object.keys(PERSON_TABLES[name]?.bytes ?? {});
+      return columnsOf(name, "blob").toSorted().join() === said.toSorted().join() ? [] : [name];
+    });
+    expect(missing).toEqual([]);
+    for (const [name, column] of Object.entries(PACKED)) {
+      expect(columnsOf(name, "blob")).toContain(column);
+    }
+  });
+
+  test("that is searched has numbered rows and belongs to a project", () => {
+    const searched = readTables(sqlite).map(({ name }) => name);
+    const withoutRowid = tables.filter(({ sql }) => /WITHOUT\s+ROWID/i.test(sql));
+    expect(withoutRowid.filter(({ name }) => searched.includes(name))).toEqual([]);
+  });
+
+  test("leaves out columns only that exist", () => {
+    const unknown = Object.entries(PERSON_TABLES).flatMap(([name, { unsearched = {} }]) =>
+      Object.keys(unsearched).filter((column) => !columnsOf(name, "text").includes(column)),
+    );
+    expect(unknown).toEqual([]);
+  });
+});
