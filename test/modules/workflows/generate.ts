@@ -1,8 +1,11 @@
-/** Creates random valid graphs: every cycle has a step that waits, and every step is reachable. */
+/**
+ * Creates random valid graphs: every cycle has a step that waits, and every step is reachable. Some have
+ * exits.
+ */
 
 import type { Random } from "../segments/seeded.ts";
 import type { NaiveCondition, NaiveFilter } from "../segments/naive.ts";
-import type { NaiveConfig, NaiveGraph, NaiveStep, NaiveTransition } from "./naive.ts";
+import type { NaiveConfig, NaiveExit, NaiveGraph, NaiveStep, NaiveTransition } from "./naive.ts";
 
 export type Material = {
   trigger: string;
@@ -18,6 +21,10 @@ export type Material = {
 };
 
 const BOSS = { type: "CUSTOM", email: "boss@example.com" };
+const SPLIT = [
+  { id: "x", weight: 30 },
+  { id: "y", weight: 70 },
+];
 const WAITING_TYPES = ["DELAY", "WAIT_FOR_EVENT"];
 
 /** Creates a graph with at most 12 steps after the TRIGGER. */
@@ -30,7 +37,15 @@ export function randomGraph(random: Random, material: Material): NaiveGraph {
   const transitions = steps.flatMap((step, i) =>
     branchesOf(step).flatMap((branch) => randomTransition(random, { steps, from: i, branch })),
   );
-  return reachable({ steps, transitions });
+  return { ...reachable({ steps, transitions }), exits: randomExits(random, material) };
+}
+
+function randomExits(random: Random, { awaited }: Material): NaiveExit[] {
+  const all: NaiveExit[] = [
+    { on: "EVENT", eventName: random.pick(awaited) },
+    { on: "UNSUBSCRIBED" },
+  ];
+  return all.filter(() => random.chance(0.2));
 }
 
 function randomStep(random: Random, id: string, material: Material): NaiveStep {
@@ -45,6 +60,8 @@ function randomStep(random: Random, id: string, material: Material): NaiveStep {
     () => ({ type: "CONDITION", config: randomCondition(random, material) }),
     () => ({ type: "CONDITION", config: randomCondition(random, material) }),
     () => ({ type: "UPDATE_CONTACT", config: randomUpdate(random) }),
+    () => ({ type: "TIME_WINDOW", config: randomWindow(random) }),
+    () => ({ type: "SPLIT", config: { branches: SPLIT } }),
     () => ({ type: "EXIT", config: random.chance(0.5) ? { reason: "enough" } : {} }),
     ...(webhooks === null
       ? []
@@ -64,6 +81,19 @@ function randomDelay(random: Random): NaiveConfig {
     { amount: 1 + random.int(30), unit: "hours" },
     { amount: 1 + random.int(4), unit: "days" },
   ]);
+}
+
+const DAYS = ["MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN"];
+
+/** The contacts have no zone, so it is that of the fallback. */
+function randomWindow(random: Random): NaiveConfig {
+  const [from = "", to = ""] = random.pick([
+    ["09:00", "17:00"],
+    ["22:30", "06:00"],
+    ["00:00", "24:00"],
+  ]);
+  const days = DAYS.slice(random.int(DAYS.length));
+  return { days, from, to, timeZone: random.pick(["UTC", "CONTACT"]) };
 }
 
 function randomWait(random: Random, awaited: readonly string[]): NaiveConfig {
@@ -132,6 +162,7 @@ function branchesOf({ type, config }: NaiveStep): (string | undefined)[] {
   if (type === "WAIT_FOR_EVENT") {
     return config.timeout === undefined ? [undefined] : [undefined, "timeout"];
   }
+  if (type === "SPLIT") return SPLIT.map(({ id }) => id);
   if (type !== "CONDITION") return [undefined];
   return config.branches === undefined
     ? ["yes", "no"]

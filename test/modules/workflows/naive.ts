@@ -19,7 +19,11 @@ export type NaiveConfig = Test & {
   condition?: NaiveCondition;
   mode?: string;
   field?: string;
-  branches?: readonly (Test & { id: string })[];
+  branches?: readonly (Test & { id: string; weight?: number })[];
+  days?: readonly string[];
+  from?: string;
+  to?: string;
+  timeZone?: string;
   url?: string;
   method?: string;
   updates?: Readonly<Record<string, unknown>>;
@@ -28,7 +32,12 @@ export type NaiveConfig = Test & {
 };
 export type NaiveStep = { id: string; type: string; config: NaiveConfig };
 export type NaiveTransition = { from: string; to: string; branch?: string };
-export type NaiveGraph = { steps: readonly NaiveStep[]; transitions: readonly NaiveTransition[] };
+export type NaiveExit = { on: string; eventName?: string };
+export type NaiveGraph = {
+  steps: readonly NaiveStep[];
+  transitions: readonly NaiveTransition[];
+  exits?: readonly NaiveExit[];
+};
 
 export type NaiveExecution = {
   contact: string;
@@ -55,6 +64,8 @@ export type NaiveEvent = {
 
 export type NaiveMail = { to: string; template: string };
 
+const UNSUBSCRIBED = "contact.unsubscribed";
+
 const UNIT_MS: Record<string, number> = { minutes: 60e3, hours: 3600e3, days: 86400e3 };
 
 export class NaiveWorkflow {
@@ -67,26 +78,41 @@ export class NaiveWorkflow {
   readonly mails: NaiveMail[] = [];
   /** The address of the contact of each webhook call. */
   readonly calls: string[] = [];
+  /** Events that the steps have caused, in their order. */
+  readonly caused: NaiveEvent[] = [];
+  /** The branch of a contact at a SPLIT, which follows from ids that this class does not know. */
+  readonly #split: (contact: string, step: NaiveStep) => string;
   /** Ids of marketing templates, which are sent only to subscribed contacts. */
   readonly #marketing: ReadonlySet<string>;
 
   constructor(
     graph: NaiveGraph,
-    options: { allowReentry: boolean; marketing: ReadonlySet<string> },
+    options: {
+      allowReentry: boolean;
+      marketing: ReadonlySet<string>;
+      split: (contact: string, step: NaiveStep) => string;
+    },
   ) {
+    this.#split = options.split;
     this.graph = graph;
     this.allowReentry = options.allowReentry;
     this.#marketing = options.marketing;
   }
 
   /**
-   * Handles an event that was recorded at `at`: ends the waits that were over by then, advances the
-   * executions that wait for the event, then starts one if the event triggers the workflow.
+   * Handles an event that was recorded at `at`: ends the waits that were over by then, then the
+   * executions with an exit on the event, advances those that wait for it, and starts one if the event
+   * triggers the workflow.
    */
   event({ contact, name, data, at }: NaiveEvent, now: number): void {
     this.time(now, at);
     const person = this.contacts.get(contact);
     if (person !== undefined) person.events[name] = at;
+    for (const execution of this.#active(contact)) {
+      const reason = exitReasonOf(execution.graph, name);
+      if (reason === null) continue;
+      Object.assign(execution, { status: "EXITED", exitReason: reason, until: null, awaits: null });
+    }
     for (const execution of this.#active(contact)) {
       if (execution.awaits !== name) continue;
       Object.assign(execution.context, data);
@@ -127,7 +153,8 @@ export class NaiveWorkflow {
     for (const execution of this.executions) {
       while (execution.status === "WAITING" && (execution.until ?? Infinity) <= until) {
         const isTimeout = execution.awaits !== null;
-        this.#leave(execution, isTimeout ? "timeout" : null, now);
+        if (stepOf(execution)?.type === "TIME_WINDOW") this.#enter(execution, now);
+        else this.#leave(execution, isTimeout ? "timeout" : null, now);
       }
     }
   }
@@ -160,7 +187,7 @@ export class NaiveWorkflow {
   }
 
   #enter(execution: NaiveExecution, now: number): void {
-    const step = execution.graph.steps.find(({ id }) => id === execution.at);
+    const step = stepOf(execution);
     if (step === undefined) throw new Error(`no step ${execution.at}`);
     const { config } = step;
     switch (step.type) {
@@ -175,6 +202,13 @@ export class NaiveWorkflow {
         execution.trail.push(step.id);
         execution.status = "EXITED";
         execution.exitReason = config.reason ?? null;
+        return;
+      case "TIME_WINDOW":
+        execution.until = opensAt(config, now);
+        if (execution.until === now) this.#leave(execution, null, now);
+        return;
+      case "SPLIT":
+        this.#leave(execution, this.#split(execution.contact, step), now);
         return;
       case "SEND_EMAIL":
         this.#leave(execution, null, now, this.#mail(execution, config) ? "" : "!");
@@ -214,6 +248,8 @@ export class NaiveWorkflow {
       if (value === null) delete person.data[key];
     }
     const { subscriptionAction } = config;
+    if (subscriptionAction === "unsubscribe" && person.subscribed)
+      this.caused.push({ contact, name: UNSUBSCRIBED, data: {}, at: now });
     if (subscriptionAction !== undefined) person.subscribed = subscriptionAction === "subscribe";
     person.updatedAt = now;
   }
@@ -236,6 +272,32 @@ export class NaiveWorkflow {
     if (person === undefined) throw new Error(`no contact ${contact}`);
     return person;
   }
+}
+
+const stepOf = ({ graph, at }: NaiveExecution) => graph.steps.find(({ id }) => id === at);
+
+function exitReasonOf({ exits = [] }: NaiveGraph, event: string): string | null {
+  for (const { on, eventName } of exits) {
+    if (on === "EVENT" && eventName === event) return `The event "${event}" happened.`;
+    if (on === "UNSUBSCRIBED" && event === UNSUBSCRIBED) return "The contact unsubscribed.";
+  }
+  return null;
+}
+
+const WEEK = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
+
+/** Looks at each minute. */
+function opensAt({ days = [], from = "", to = "" }: NaiveConfig, now: number): number {
+  const isOpen = (at: number) => {
+    const clock = new Date(at).toISOString().slice(11, 16);
+    const isOn = (time: number) => days.includes(WEEK[new Date(time).getUTCDay()] ?? "");
+    if (from < to) return isOn(at) && clock >= from && clock < to;
+    return (isOn(at) && clock >= from) || (isOn(at - 86400e3) && clock < to);
+  };
+  if (isOpen(now)) return now;
+  let at = Math.ceil((now + 1) / 60e3) * 60e3;
+  while (!isOpen(at)) at += 60e3;
+  return at;
 }
 
 function nameInData(field: string): string {

@@ -12,6 +12,7 @@ import { expect } from "bun:test";
 import { type Aim, limitAim, presenceAim } from "../../../scripts/bench/report.ts";
 import { plain } from "../../modules/segments/crowd.ts";
 import { type Random, seeded } from "../../modules/segments/seeded.ts";
+import { splitBranch } from "../../../src/modules/workflows/steps/split.ts";
 import { KEYS, type Material, randomGraph, VALUES } from "../../modules/workflows/generate.ts";
 import {
   type NaiveEvent,
@@ -97,7 +98,16 @@ async function makeRun({ t, port, templates }: World, number: number, seed: numb
   };
   const allowReentry = random.chance(0.5);
   const graph = randomGraph(random, material);
-  const naive = new NaiveWorkflow(graph, { allowReentry, marketing: new Set([templates[0]]) });
+  const contacts = new Map<string, string>();
+  const naive = new NaiveWorkflow(graph, {
+    allowReentry,
+    marketing: new Set([templates[0]]),
+    split: (contact, { id: stepId, config: { branches = [] } }) =>
+      splitBranch(
+        branches.map(({ id, weight = 0 }) => ({ id, weight })),
+        { contactId: contacts.get(contact) ?? "", workflowId: run.id, stepId },
+      ),
+  });
   const workflow = { name: prefix, enabled: true, allowReentry, ...graph };
   const run: Run = {
     t,
@@ -107,7 +117,7 @@ async function makeRun({ t, port, templates }: World, number: number, seed: numb
     material,
     naive,
     id: await t.create("/workflows", workflow, "data.id"),
-    contacts: new Map(),
+    contacts,
     unhandled: [],
   };
   for (let i = 0; i < 1 + random.int(2); i++) await addContact(run, `c${i}.${prefix}@example.com`);
@@ -137,6 +147,9 @@ function advanceInterpreter({ t, naive, unhandled }: Run): void {
   const now = t.clock.now();
   for (const event of unhandled.splice(0)) naive.event(event, now);
   naive.time(now);
+  // What the steps cause comes after all that was in the log before.
+  for (let event = naive.caused.shift(); event !== undefined; event = naive.caused.shift())
+    naive.event(event, now);
 }
 
 type Action = (run: Run, email: string, isAlone: boolean) => Promise<void>;
@@ -158,13 +171,20 @@ const track: Action = async ({ t, random, naive, material, unhandled }, email, i
   unhandled.push({ contact: email, name: event, data: resolved, at: t.clock.now() });
 };
 
-const change: Action = async ({ t, random, naive, contacts }, email) => {
+const change: Action = async ({ t, random, naive, contacts, unhandled }, email) => {
   const person = naive.contacts.get(email);
   const subscribed = random.chance(0.5);
   const data = { [random.pick(KEYS)]: random.pick(VALUES) };
   const answer = await t.call("PATCH", `/contacts/${contacts.get(email)}`, { subscribed, data });
   expect(answer.status).toBe(200);
   if (person === undefined) return;
+  if (person.subscribed && !subscribed)
+    unhandled.push({
+      contact: email,
+      name: "contact.unsubscribed",
+      data: {},
+      at: t.clock.now(),
+    });
   person.subscribed = subscribed;
   Object.assign(person.data, data);
 };
