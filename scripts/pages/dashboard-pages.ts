@@ -526,6 +526,17 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     },
     states: ["FULL"],
   },
+  { name: "topics", path: ({ project }) => `/p/${project}/topics`, heading: "Topics" },
+  {
+    name: "topics-create",
+    path: ({ project }) => `/p/${project}/topics`,
+    heading: "Topics",
+    open: async (page) => {
+      await page.getByRole("button", { name: "Create a topic" }).first().click();
+      await page.getByRole("dialog").getByRole("textbox", { name: "Name" }).waitFor();
+    },
+    states: ["FULL"],
+  },
   { name: "segments", path: ({ project }) => `/p/${project}/segments`, heading: "Segments" },
   {
     name: "segment",

@@ -152,6 +152,7 @@ async function prepare(setting: settings.Setting): Promise<Parts & { inbox: stri
   await settings.addDomains(setting);
   await settings.addKeys(setting);
   const templates = await settings.addTemplates(setting, store);
+  await settings.addTopics(setting);
   const segmentIds = await settings.addSegments(setting);
   const workflows = await settings.addWorkflows(setting, templates);
   const campaigns = await createCampaigns(setting.api, { ...setting, segmentIds });

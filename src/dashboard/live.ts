@@ -47,6 +47,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   layout: ["layouts"],
   // Its events change its figures.
   form: ["forms", "contacts", "events"],
+  topic: ["topics", "campaign-audience"],
   workflow: ["workflows"],
   domain: ["domains"],
   webhook: ["webhooks"],

@@ -132,6 +132,12 @@ const formRoute = createRoute({
   component: lazyPage(() => import("./pages/forms/form-page.tsx"), "FormPage"),
 });
 
+const topicsRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/topics",
+  component: lazyPage(() => import("./pages/topics/topics-page.tsx"), "TopicsPage"),
+});
+
 const campaignsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: "/campaigns",
@@ -352,6 +358,7 @@ const routeTree = rootRoute.addChildren([
       editSegmentRoute,
       formsRoute,
       formRoute,
+      topicsRoute,
       campaignsRoute,
       campaignRoute,
       templatesRoute,

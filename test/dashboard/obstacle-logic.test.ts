@@ -10,6 +10,7 @@ const contact = { email: "ada@example.com", subscribed: true };
 const nothing = {
   isProjectEnabled: true,
   contact,
+  nowMs: Date.parse(AT),
   suppression: null,
   lastChange: null,
   last: null,
@@ -84,6 +85,15 @@ describe("the obstacles of a contact", () => {
     expect(lastAcceptance(email)).toBe(AT);
     expect(lastAcceptance(bounced)).toBeNull();
     expect(lastAcceptance(null)).toBeNull();
+  });
+
+  test("a pause is one until it ends", () => {
+    const until = new Date(Date.parse(AT) + 1).toISOString();
+    expect(told({ contact: { ...contact, pausedUntil: AT } })).toEqual([]);
+    const [text] = told({ contact: { ...contact, pausedUntil: until } });
+    expect(text).toStartWith("The contact has paused");
+    const gone = { ...contact, subscribed: false, pausedUntil: until };
+    expect(told({ contact: gone }).join()).not.toContain("paused");
   });
 
   test("a suppression has its cause and what to do", () => {

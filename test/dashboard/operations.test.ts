@@ -17,7 +17,6 @@ const RECIPIENT = "A recipient opens it from a mail.";
 const READER = "It is a public page of campaigns, for readers.";
 const MONITOR = "Load balancers and monitors ask for it; the page System shows what it finds.";
 const WORKFLOW_EDITOR = "The editor saves the whole graph.";
-const TOPIC = "A page of topics follows; programs make them until then.";
 const PRIVACY = "The tab Privacy follows; programs do it until then.";
 const MESSAGE = "The page shows it from the message, which has it as well.";
 
@@ -25,13 +24,8 @@ const MESSAGE = "The page shows it from the message, which has it as well.";
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   getLiveness: MONITOR,
   getReadiness: MONITOR,
-  createTopic: TOPIC,
-  getTopic: TOPIC,
-  updateTopic: TOPIC,
-  deleteTopic: TOPIC,
-  getTopicUsage: TOPIC,
-  listContactTopics: TOPIC,
-  setContactTopics: TOPIC,
+  getTopic: "The list has the whole topic.",
+  getTopicUsage: "A refused deletion names what uses the topic.",
   eraseAddress: PRIVACY,
   eraseContact: PRIVACY,
   exportConsents: PRIVACY,

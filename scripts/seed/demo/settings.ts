@@ -143,6 +143,16 @@ export async function addTemplates(
   return templates;
 }
 
+/** Kinds of marketing mail. No template and no campaign of the shop belongs to one yet. */
+export async function addTopics({ api }: Setting): Promise<void> {
+  const topics = [
+    { name: "New books", description: "What has just arrived, every month", default: "SUBSCRIBED" },
+    { name: "Readings in the shop", description: "Evenings with authors", default: "UNSUBSCRIBED" },
+    { name: "Trade customers", default: "UNSUBSCRIBED", visibility: "PRIVATE" },
+  ];
+  for (const topic of topics) await api.create("/topics", topic);
+}
+
 function invoice() {
   return {
     filename: "invoice.pdf",

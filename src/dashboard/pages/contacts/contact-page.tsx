@@ -18,6 +18,7 @@ import { DeliveryCard } from "./delivery-card.tsx";
 import { DataCard } from "./data-card.tsx";
 import { ExecutionsCard, SegmentsCard } from "./list-cards.tsx";
 import { SubscriptionCard } from "./subscription-card.tsx";
+import { TopicsCard } from "./topics-card.tsx";
 import { contactKey, useContact, useSubscriptionChanges } from "./use-contact.ts";
 
 const route = getRouteApi("/user/p/$project/contacts/$contact");
@@ -51,6 +52,7 @@ export function ContactPage() {
             <DeliveryCard contact={found} project={project} />
             <div className="contact-side">
               <SubscriptionCard contact={found} />
+              <TopicsCard contact={found} />
               <DataCard contact={found} />
               <SegmentsCard id={id} project={project} />
               <ExecutionsCard id={id} email={found.email} project={project} />

@@ -5,7 +5,7 @@ import type { Contact } from "../../../modules/contacts/model.ts";
 import { useProject } from "../../state.ts";
 import { Loaded } from "../../ui/loaded.tsx";
 import { PathLink } from "../../ui/path-link.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Time, useNow } from "../../ui/time.tsx";
 import { lastAcceptance, type Obstacle, obstaclesOf } from "./obstacles.ts";
 import { useAddressSuppression, useContactMails, useSubscriptionChanges } from "./use-contact.ts";
 
@@ -13,6 +13,7 @@ export function DeliveryCard({ contact, project }: { contact: Contact; project: 
   const { data: suppression } = useAddressSuppression(contact.email);
   const { data: changes } = useSubscriptionChanges(contact.id);
   const mails = useContactMails(contact.id);
+  const nowMs = useNow();
   const isProjectEnabled = useProject()?.isEnabled !== false;
   return (
     <section className="contact-delivery" aria-label="Whether mail arrives">
@@ -22,6 +23,7 @@ export function DeliveryCard({ contact, project }: { contact: Contact; project: 
           const obstacles = obstaclesOf({
             isProjectEnabled,
             contact,
+            nowMs,
             suppression,
             lastChange: changes[0] ?? null,
             last,

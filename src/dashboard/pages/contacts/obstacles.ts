@@ -28,7 +28,8 @@ export type Obstacle = {
 
 type Known = {
   isProjectEnabled: boolean;
-  contact: Pick<Contact, "email" | "subscribed">;
+  contact: Pick<Contact, "email" | "subscribed" | "pausedUntil">;
+  nowMs: number;
   suppression: Suppression | null;
   /** The latest change of the subscription; null if none is recorded. */
   lastChange: Pick<Event, "name" | "data" | "createdAt"> | null;
@@ -48,6 +49,7 @@ export function obstaclesOf(known: Known): Obstacle[] {
     known.isProjectEnabled ? null : PROJECT_DISABLED,
     suppression === null ? null : suppressed(suppression),
     isChosen ? unsubscription : null,
+    contact.subscribed ? paused(known) : null,
     lastFailure(last, suppression),
     ...waitingMails(waiting.filter(({ wait }) => wait?.cause !== "PROJECT_DISABLED")),
     isChosen ? null : unsubscription,
@@ -113,6 +115,20 @@ function unsubscribed({ lastChange, suppression }: Known): Obstacle {
     until: null,
     untilLabel: "",
     texts: texts.filter((text) => text !== ""),
+    link: null,
+  };
+}
+
+function paused({ contact: { pausedUntil }, nowMs }: Known): Obstacle | null {
+  if (pausedUntil === undefined || Date.parse(pausedUntil) <= nowMs) return null;
+  return {
+    key: "paused",
+    tone: "held",
+    title: "The contact has paused, so it gets no campaigns and no other marketing mail.",
+    since: null,
+    until: pausedUntil,
+    untilLabel: "Ends",
+    texts: ["Transactional mail is still sent. A campaign of this time is not sent later."],
     link: null,
   };
 }

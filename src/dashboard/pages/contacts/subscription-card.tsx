@@ -6,6 +6,7 @@ import { useMay } from "../../state.ts";
 import { Loaded } from "../../ui/loaded.tsx";
 import { Time } from "../../ui/time.tsx";
 import { showFailure, showUndo } from "../../ui/undo.tsx";
+import { Pause } from "./pause.tsx";
 import { viaWords } from "./timeline-days.ts";
 import { useContactRefresh, useSubscriptionChanges } from "./use-contact.ts";
 
@@ -33,6 +34,7 @@ export function SubscriptionCard({ contact }: { contact: Contact }) {
       <p className="muted small">
         {subscribed ? "Gets campaigns and other marketing mail." : "Gets no marketing mail."}
       </p>
+      {subscribed && <Pause contact={contact} mayChange={mayChange} />}
       <Loaded query={changes} height={60}>
         {(events) => (
           <ol className="contact-changes" aria-label="History of the subscription">

@@ -52,6 +52,10 @@ const EVENTS: Readonly<Record<string, EventWords>> = {
   "contact.unsubscribed": ["held", "Unsubscribed"],
   "form.submitted": ["waiting", "Sign-up form sent"],
   "form.confirmed": ["good", "Sign-up form confirmed"],
+  "contact.topic_subscribed": ["good", "Joined a topic"],
+  "contact.topic_unsubscribed": ["held", "Left a topic"],
+  "contact.paused": ["held", "Paused marketing mail"],
+  "contact.resumed": ["good", "Ended the pause"],
   "email.sent": ["good", "Mail sent"],
   "email.delivered": ["good", "Mail delivered"],
   "email.opened": ["seen", "Mail opened"],
@@ -111,7 +115,9 @@ function wordsOf(name: string, data: Readonly<Record<string, unknown>>): EventWo
 
 function detailOf(name: string, data: Readonly<Record<string, unknown>>): string {
   if (SEGMENT.test(name)) return "";
-  if (name.startsWith("contact.")) return viaWords(data);
+  if (name.startsWith("contact.")) {
+    return [valueText(data["topicName"]), viaWords(data)].filter((text) => text !== "").join(" · ");
+  }
   if (name === "email.clicked") return valueText(data["url"]);
   if (name === "email.suppressed") return reasonLabel(valueText(data["reason"]));
   if (name.startsWith("email.")) return valueText(data["reason"] ?? data["error"]);

@@ -14,6 +14,7 @@ import { useMay } from "../../../state.ts";
 import { countText } from "../../overview/figures.ts";
 import { ConditionEditor } from "../../segments/builder/condition-editor.tsx";
 import { useFields } from "../../segments/builder/use-fields.ts";
+import { TopicSelect } from "../../topics/topic-select.tsx";
 import { AudienceFunnel } from "./audience-funnel.tsx";
 import type { CampaignEditing } from "./campaign-source.ts";
 import { Section } from "./section.tsx";
@@ -49,7 +50,9 @@ export function AudienceSection(props: {
           />
           {type === "ALL" && (
             <p className="muted">
-              {isNotice ? "All contacts, except suppressed addresses." : "All subscribed contacts."}
+              {isNotice
+                ? "All contacts, except suppressed addresses."
+                : `All subscribed contacts${value.topicId === null ? "" : " who are in the topic"}.`}
             </p>
           )}
           {type === "SEGMENT" && !choice.isUnset && (
@@ -60,12 +63,24 @@ export function AudienceSection(props: {
             />
           )}
           {type === "FILTERED" && <Conditions project={project} choice={choice} />}
+          {!isNotice && (
+            <TopicSelect
+              project={project}
+              topicId={value.topicId}
+              onChange={(topicId) => change({ topicId })}
+            />
+          )}
           <Switch
             label="A notice, not marketing"
             description="Such as changed terms: it also goes to people who have unsubscribed."
             checked={isNotice}
             onChange={({ currentTarget }) =>
-              change({ category: currentTarget.checked ? "TRANSACTIONAL" : "MARKETING" })
+              // A notice has no topic.
+              change(
+                currentTarget.checked
+                  ? { category: "TRANSACTIONAL", topicId: null }
+                  : { category: "MARKETING" },
+              )
             }
           />
           {isNotice && <NoticeRules />}

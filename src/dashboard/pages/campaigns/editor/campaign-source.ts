@@ -26,6 +26,7 @@ export type CampaignSource = Pick<
   | "segmentId"
   | "audienceFilter"
   | "category"
+  | "topicId"
   | "rate"
   | "utm"
   | "archived"
@@ -41,6 +42,7 @@ export const CAMPAIGN_LABELS: Readonly<Record<string, string>> = {
   segmentId: "Segment",
   audienceFilter: "Conditions",
   category: "Kind of mail",
+  topicId: "Topic",
   rate: "Speed",
   utm: "UTM parameters",
   archived: "Public page",
@@ -61,7 +63,7 @@ const recordKey = (project: string, id: string) => ["campaign", project, id, "re
 export function readSource(campaign: Campaign): CampaignSource {
   const { name, subject, preheader, body, design, format, layoutId, templateId } = campaign;
   const { from, fromName, replyTo, audienceType, segmentId, audienceFilter } = campaign;
-  const { category, rate, utm, archived, archiveSlug, abTest } = campaign;
+  const { category, topicId, rate, utm, archived, archiveSlug, abTest } = campaign;
   return {
     name,
     subject,
@@ -78,6 +80,7 @@ export function readSource(campaign: Campaign): CampaignSource {
     segmentId,
     audienceFilter,
     category,
+    topicId,
     rate,
     utm,
     archived,

@@ -15,7 +15,7 @@ const SETTLED_MS = 400;
 export type AudienceType = CampaignSource["audienceType"];
 export type AudienceFields = Pick<
   CampaignSource,
-  "audienceType" | "segmentId" | "audienceFilter" | "category"
+  "audienceType" | "segmentId" | "audienceFilter" | "category" | "topicId"
 >;
 
 /**
@@ -98,8 +98,8 @@ function incompleteText(
  * reason.
  */
 export function useAudienceCount(project: string, fields: AudienceFields, isComplete: boolean) {
-  const { audienceType, segmentId, audienceFilter, category } = fields;
-  const whole = { audienceType, segmentId, audienceFilter, category };
+  const { audienceType, segmentId, audienceFilter, category, topicId } = fields;
+  const whole = { audienceType, segmentId, audienceFilter, category, topicId };
   const asked = isComplete ? JSON.stringify(whole) : "";
   const [settled] = useDebouncedValue(asked, SETTLED_MS);
   const ask = (counted: "RECENT" | "EXACT") => (context: { signal: AbortSignal }) => {

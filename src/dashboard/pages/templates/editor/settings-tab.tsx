@@ -3,9 +3,10 @@
 import { Stack, Textarea, TextInput } from "@mantine/core";
 import { ApiError } from "../../../api.ts";
 import { KindChoice } from "../kind-choice.tsx";
+import { TopicSelect } from "../../topics/topic-select.tsx";
 import type { TemplateEditing } from "./template-editing.ts";
 
-export function SettingsTab({ editor }: { editor: TemplateEditing }) {
+export function SettingsTab({ editor, project }: { editor: TemplateEditing; project: string }) {
   const { value, change, error } = editor;
   const faults = error instanceof ApiError ? error.errors : [];
   const faultOf = (name: string) => {
@@ -20,7 +21,21 @@ export function SettingsTab({ editor }: { editor: TemplateEditing }) {
   });
   return (
     <Stack gap="lg" className="template-settings">
-      <KindChoice value={value.type} onChange={(type) => change({ type })} />
+      <KindChoice
+        value={value.type}
+        onChange={(type) =>
+          // A notice has no topic.
+          change(type === "MARKETING" ? { type } : { type, topicId: null })
+        }
+      />
+      {value.type === "MARKETING" && (
+        <TopicSelect
+          project={project}
+          topicId={value.topicId}
+          error={faultOf("topicId")}
+          onChange={(topicId) => change({ topicId })}
+        />
+      )}
       <TextInput
         label="Sender"
         description="An address at a verified domain. Without one, the sender of the project is used."

@@ -83,7 +83,7 @@ export function TemplateEditor({ template, project }: { template: Template; proj
       {tab === "edit" && (
         <EditTab editor={editor} project={project} search={search} onSearch={show} />
       )}
-      {tab === "settings" && <SettingsTab editor={editor} />}
+      {tab === "settings" && <SettingsTab editor={editor} project={project} />}
       {tab === "checks" && (
         <TemplateChecksTab source={value} project={project} contactId={search.as} />
       )}

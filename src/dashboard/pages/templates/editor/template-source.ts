@@ -21,6 +21,7 @@ export type TemplateSource = Pick<
   | "fromName"
   | "replyTo"
   | "type"
+  | "topicId"
 >;
 
 /** The words for the fields, in messages and in the comparison of two versions. */
@@ -28,6 +29,7 @@ export const TEMPLATE_LABELS: Readonly<Record<string, string>> = {
   ...CONTENT_LABELS,
   description: "Note",
   type: "Kind of mail",
+  topicId: "Topic",
 };
 
 /** The fields that are taken from one version together. */
