@@ -62,6 +62,7 @@ export type PreferenceTexts = {
   unavailable: string;
   askExport: PageText;
   download: string;
+  view: string;
   askErasure: PageText;
   erase: string;
   erased: PageText;

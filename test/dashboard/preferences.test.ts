@@ -148,6 +148,18 @@ pageTest("a person chooses topics and a break in German with the mouse", async (
   expect(valueAt(await contactOf("ada@neu.example"), "subscribed")).toBe(false);
   await takePictures(page, "preferences-de-unsubscribed");
   expect(await faultsOf(opened)).toEqual(NO_FAULTS);
+  await page.getByText("Ihre Daten", { exact: true }).click();
+  await page.getByRole("button", { name: "Meine Daten löschen" }).click();
+  // The mail to which this page belongs went to the former address.
+  await page.getByText("Wir haben eine E-Mail an Ihre neue Adresse geschickt.").waitFor();
+  await page.getByText("Ihre Daten", { exact: true }).click();
+  await takePictures(page, "preferences-de-data");
+  await page.goto(server.url + (await newestMail("ada@neu.example")).link);
+  await page.getByRole("button", { name: "Meine Daten löschen" }).click();
+  await page.getByRole("heading", { name: "Ihre Daten sind gelöscht" }).waitFor();
+  await takePictures(page, "preferences-de-erased");
+  expect(await faultsOf(opened)).toEqual(NO_FAULTS);
+  expect(await contactOf("ada@neu.example")).toBeUndefined();
   await page.goto("about:blank");
   await page.setContent(asked.html);
   await page.screenshot({ path: join(OUTPUT, "preferences-de-mail.png") });

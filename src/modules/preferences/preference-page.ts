@@ -39,7 +39,14 @@ export type PreferenceFault = { field: "pauseDay" | "newAddress"; value: string 
 type GeneralFault = { field?: never; text: string };
 
 /** The values of the field `action`, one of each button. */
-export const PREFERENCE_ACTIONS = ["save", "subscribe", "unsubscribe", "address"] as const;
+export const PREFERENCE_ACTIONS = [
+  "save",
+  "subscribe",
+  "unsubscribe",
+  "address",
+  "export",
+  "erase",
+] as const;
 type PreferenceAction = (typeof PREFERENCE_ACTIONS)[number];
 
 /** The values of the field `pause`. */
@@ -81,7 +88,7 @@ export function preferencePage(view: PreferenceView): HtmlPage {
           `<p class="note">${escape(texts.note)}</p>`,
         ]
       : []),
-    `<div class="more">${addressHtml(view, words)}</div>`,
+    `<div class="more">${addressHtml(view, words)}${dataHtml(view, words)}</div>`,
   ];
   const body = `${parts.filter((part) => part !== "").join("\n")}\n`;
   return { language: texts.language, title: words.title, brand, body };
@@ -94,7 +101,7 @@ const filler =
     fillPlaceholders(text, { project: brand.name, email, ...more });
 
 /** A day in words, such as 3 March 2026. */
-const dayText = (language: string, at: number): string =>
+export const dayText = (language: string, at: number): string =>
   new Intl.DateTimeFormat(language, { dateStyle: "long", timeZone: "UTC" }).format(at);
 
 function noticeHtml({ notices, fault }: PreferenceView, words: PreferenceTexts): string {
@@ -259,6 +266,14 @@ function addressHtml({ fault }: PreferenceView, words: PreferenceTexts): string 
   return details(
     { title: words.address, hint: words.addressHint, isOpen: isFaulty },
     formHtml(field + button("address", words.changeAddress, "second")),
+  );
+}
+
+function dataHtml(view: PreferenceView, words: PreferenceTexts): string {
+  return details(
+    { title: words.data, hint: filler(view)(words.dataHint), isOpen: false },
+    formHtml(button("export", words.sendData, "second")) +
+      formHtml(button("erase", words.deleteData, "second")),
   );
 }
 

@@ -270,6 +270,10 @@ function readChange(fields: ReadonlyMap<string, string>, now: number): Change {
     case "subscribe":
     case "unsubscribe":
       return { kind: "subscription", isSubscribed: action === "subscribe" };
+    case "export":
+      return { kind: "request", request: "EXPORT", newAddress: null };
+    case "erase":
+      return { kind: "request", request: "ERASURE", newAddress: null };
     case "address":
       return readAddress(fields.get("newAddress") ?? "");
   }

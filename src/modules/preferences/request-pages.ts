@@ -18,13 +18,18 @@ import { type PreferenceTexts, preferenceTexts } from "../../render/preference-t
 import { brandOf } from "../branding.ts";
 import { contactLanguage } from "../contacts/language.ts";
 import { type ContactRow, contactService } from "../contacts/service.ts";
+import { erasePerson } from "../privacy/erasures.ts";
+import { exportPerson } from "../privacy/export.ts";
 import { projectBySeq } from "../projects.ts";
 import { changeAddress } from "./change-address.ts";
 import { answering, type Asked } from "./page-errors.ts";
+import { dayText } from "./preference-page.ts";
 import { findRequest, type PreferenceRequest, requestByMail, useRequest } from "./requests.ts";
 
-/** The field and the value of the button. */
-const BUTTON = { name: "action", value: "confirm" } as const;
+/** The field of the buttons, and their values: `view` shows the data instead of a file with them. */
+const FIELD = "action";
+const ACTIONS = ["confirm", "view"] as const;
+type Action = (typeof ACTIONS)[number];
 
 const FORM = {
   required: true,
@@ -38,7 +43,7 @@ const FORM = {
         required: ["action"],
         additionalProperties: true,
         properties: {
-          action: { type: "string" as const, enum: [BUTTON.value], description: "The button" },
+          action: { type: "string" as const, enum: [...ACTIONS], description: "The button" },
         },
         examples: [{ action: "confirm" }],
       },
@@ -136,7 +141,11 @@ function question(opened: Opened, status = 200): Response {
     ADDRESS: { text: words.askAddress, label: words.acceptAddress },
     NEW_ADDRESS: { text: words.askNewAddress, label: words.confirmAddress },
   }[request.kind];
-  return pageResponse(pageOf(opened, text, { ...BUTTON, label, isMain: true }), status);
+  const button = { name: FIELD, value: "confirm", label, isMain: true };
+  const page = pageOf(opened, text, button);
+  if (request.kind !== "EXPORT") return pageResponse(page, status);
+  const secondButton = { name: FIELD, value: "view", label: words.view };
+  return pageResponse({ ...page, secondButton }, status);
 }
 
 /** In these texts, the address is the new one: the person has entered or confirmed it. */
@@ -144,8 +153,9 @@ function pageOf(
   { texts, brand, request }: Opened,
   { title, text }: PageText,
   button: Page["button"] = null,
+  more: Readonly<Record<string, string>> = {},
 ): Page {
-  const values = { project: brand.name, email: request.newAddress ?? "" };
+  const values = { project: brand.name, email: request.newAddress ?? "", ...more };
   const filled = fillPlaceholders(text, values);
   return { language: texts.language, title, text: filled, brand, button, note: null };
 }
@@ -157,18 +167,23 @@ async function confirm(app: App, asked: Asked): Promise<Response> {
   if (form.isTooLarge) {
     return pageResponse({ ...errorPage(opened.texts), brand: opened.brand }, 413);
   }
-  if (form.fields.get(BUTTON.name) !== BUTTON.value) return question(opened, 400);
-  const answer = await app.writer.write(() => perform(app, asked));
+  const action = ACTIONS.find((one) => one === form.fields.get(FIELD));
+  if (action === undefined) return question(opened, 400);
+  const answer = await app.writer.write(() => perform(app, asked, action));
   return answer ?? linkOver(asked);
 }
 
 /** Part of a change: does what the request asks for. Null if the link does not work any more. */
-function perform(app: App, asked: Asked): Response | null {
+function perform(app: App, asked: Asked, action: Action): Response | null {
   const opened = open(app, asked);
   if (opened === null) return null;
   const { request, contact, words, brand, texts } = opened;
   const { newAddress } = request;
   useRequest(app, request);
+  if (request.kind === "EXPORT") {
+    return exportPerson(app, contact, action === "view" ? "html" : "json");
+  }
+  if (request.kind === "ERASURE") return erase(app, opened);
   if (newAddress === null) throw new Error("a change of address has no address");
   if (request.kind === "ADDRESS") {
     requestByMail(app, { contact, kind: "NEW_ADDRESS", newAddress }, { brand, texts });
@@ -180,4 +195,13 @@ function perform(app: App, asked: Asked): Response | null {
   };
   changeAddress(app, contact, newAddress, { consent, page: { brand, texts } });
   return pageResponse(pageOf(opened, words.addressChanged), 200);
+}
+
+/** Part of a change: erases the person, and shows the number of the receipt. */
+function erase(app: App, opened: Opened): Response {
+  const { contact, words, texts } = opened;
+  const { projectSeq, email } = contact;
+  const receipt = erasePerson(app, { projectSeq, email }, { kind: "PERSON" });
+  const date = dayText(texts.language, receipt.requestedAt);
+  return pageResponse(pageOf(opened, words.erased, null, { date, receipt: receipt.id }), 200);
 }

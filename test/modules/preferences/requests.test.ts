@@ -136,6 +136,55 @@ describe("another address", () => {
   });
 });
 
+describe("the data", () => {
+  const subjectsOf = async (person: Person) =>
+    (await mailsTo(person, "ada@example.net")).map(({ subject }) => subject);
+
+  test("come by a link in a mail to the address, as a file or a page, three times", async () => {
+    const person = await writable();
+    const { submit, fetchAs, letter } = person;
+    for (let i = 0; i < 2; i++) {
+      const asked = await submit(letter.manage, "action=export");
+      expect(mainOf(asked)).toContain("We have sent an email to ad…");
+    }
+    expect(await subjectsOf(person)).toEqual(["Your data at acme"]);
+    const link = await linkTo(person, "ada@example.net");
+    expect(mainOf(await fetchAs("GET", link))).toContain("Download your data?");
+    const file = await submit(link, CONFIRM);
+    expect(file.headers.get("content-disposition")).toStartWith("attachment");
+    expect(file.at("contact.email")).toBe("ada@example.net");
+    const page = await submit(link, "action=view");
+    expect(page.headers.get("content-type")).toStartWith("text/html");
+    expect(page.text("")).toContain("ada@example.net");
+    const ends = [await submit(link, CONFIRM), await submit(link, CONFIRM)];
+    expect(ends.map(({ status }) => status)).toEqual([200, 404]);
+  });
+
+  test("are erased by the button behind a mail, with a receipt, and old links stay friendly", async () => {
+    const person = await writable();
+    const { submit, fetchAs, letter, t } = person;
+    await submit(letter.manage, "action=erase");
+    expect(await subjectsOf(person)).toEqual(["Delete your data at acme?"]);
+    const link = await linkTo(person, "ada@example.net");
+    expect(mainOf(await fetchAs("GET", link))).toContain("This cannot be undone.");
+    expect(contactsOf(person)).toHaveLength(1);
+    const pressed = await Promise.all([1, 2].map(() => submit(link, CONFIRM)));
+    expect(pressed.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 404]);
+    const done = mainOf(pressed.find(({ status }) => status === 200) ?? "");
+    const receipt = t.db.sqlite
+      .query<{ id: string; kind: string }, [number]>(
+        "SELECT id, actor_kind AS kind FROM erasures WHERE project_seq = ?",
+      )
+      .get(t.project.seq);
+    expect(receipt?.kind).toBe("PERSON");
+    expect(done).toContain(receipt?.id ?? "no receipt");
+    expect([contactsOf(person), requestsOf(person)]).toEqual([[], []]);
+    const old = await fetchAs("GET", letter.manage);
+    expect([old.status, mainOf(old)]).toEqual([200, expect.stringContaining("no longer works")]);
+    expect((await submit(letter.manage, "action=export")).status).toBe(200);
+  });
+});
+
 describe("the link of a mail", () => {
   test("works for a day, and its row is removed later", async () => {
     const person = await writable();

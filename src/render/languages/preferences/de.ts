@@ -45,6 +45,7 @@ export const preferencesDe: PreferenceTexts = {
     text: "Die Datei enthält die Daten, die {project} über Sie gespeichert hat.",
   },
   download: "Herunterladen",
+  view: "Im Browser ansehen",
   askErasure: {
     title: "Ihre Daten löschen?",
     text: "{project} löscht dann die Daten, die über Sie gespeichert sind: Ihre Adresse, Ihre Einstellungen und die E-Mails an Sie. Das lässt sich nicht rückgängig machen.",

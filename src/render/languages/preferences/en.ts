@@ -45,6 +45,7 @@ export const preferencesEn: PreferenceTexts = {
     text: "The file contains the data that {project} has stored about you.",
   },
   download: "Download",
+  view: "View in the browser",
   askErasure: {
     title: "Delete your data?",
     text: "{project} will delete the data that it has stored about you: your address, your choices and the emails to you. This cannot be undone.",

@@ -45,6 +45,7 @@ export const preferencesEs: PreferenceTexts = {
     text: "El archivo contiene los datos que {project} ha guardado sobre usted.",
   },
   download: "Descargar",
+  view: "Ver en el navegador",
   askErasure: {
     title: "¿Eliminar sus datos?",
     text: "{project} eliminará los datos que ha guardado sobre usted: su dirección, sus preferencias y los correos que se le enviaron. Esto no se puede deshacer.",

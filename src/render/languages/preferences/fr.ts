@@ -46,6 +46,7 @@ export const preferencesFr: PreferenceTexts = {
     text: "Le fichier contient les données que {project} a enregistrées à votre sujet.",
   },
   download: "Télécharger",
+  view: "Afficher dans le navigateur",
   askErasure: {
     title: "Supprimer vos données ?",
     text: "{project} supprimera les données enregistrées à votre sujet : votre adresse, vos choix et les e-mails qui vous ont été envoyés. Cette action est irréversible.",

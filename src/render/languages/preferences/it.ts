@@ -44,6 +44,7 @@ export const preferencesIt: PreferenceTexts = {
     text: "Il file contiene i dati che {project} ha memorizzato su di te.",
   },
   download: "Scarica",
+  view: "Visualizza nel browser",
   askErasure: {
     title: "Vuoi eliminare i tuoi dati?",
     text: "{project} eliminerà i dati che ha memorizzato su di te: il tuo indirizzo, le tue scelte e le e-mail che ti ha inviato. L’operazione non si può annullare.",

@@ -45,6 +45,7 @@ export const preferencesJa: PreferenceTexts = {
     text: "ファイルには、{project} が保存しているお客様のデータが含まれます。",
   },
   download: "ダウンロードする",
+  view: "ブラウザーで表示する",
   askErasure: {
     title: "データを削除しますか？",
     text: "{project} が保存しているお客様のデータ（アドレス、設定、お送りしたメール）を削除します。この操作は元に戻せません。",

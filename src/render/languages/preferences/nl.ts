@@ -45,6 +45,7 @@ export const preferencesNl: PreferenceTexts = {
     text: "Het bestand bevat de gegevens die {project} over u heeft opgeslagen.",
   },
   download: "Downloaden",
+  view: "In de browser bekijken",
   askErasure: {
     title: "Uw gegevens verwijderen?",
     text: "{project} verwijdert dan de gegevens die over u zijn opgeslagen: uw adres, uw keuzes en de e-mails aan u. Dit kan niet ongedaan worden gemaakt.",

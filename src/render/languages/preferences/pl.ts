@@ -45,6 +45,7 @@ export const preferencesPl: PreferenceTexts = {
     text: "Plik zawiera dane, które {project} przechowuje na Twój temat.",
   },
   download: "Pobierz",
+  view: "Wyświetl w przeglądarce",
   askErasure: {
     title: "Czy chcesz usunąć swoje dane?",
     text: "{project} usunie dane, które przechowuje na Twój temat: adres, ustawienia i wysłane do Ciebie wiadomości. Tego nie można cofnąć.",

@@ -44,6 +44,7 @@ export const preferencesPt: PreferenceTexts = {
     text: "O arquivo contém os dados que {project} guardou sobre você.",
   },
   download: "Baixar",
+  view: "Ver no navegador",
   askErasure: {
     title: "Excluir seus dados?",
     text: "{project} excluirá os dados que guardou sobre você: seu endereço, suas escolhas e os e-mails enviados a você. Isso não pode ser desfeito.",
