@@ -1,6 +1,7 @@
 /** The graph of a workflow, as a picture or as a list of its steps, and the step that is open. */
 
 import { ActionIcon } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
 import { Maximize, Redo2, Undo2, ZoomIn, ZoomOut } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 import { lazyPart, Once } from "../../lazy.tsx";
@@ -37,7 +38,7 @@ export function GraphTab({ workflow, project, editor, search, onChange }: Workfl
   const isEditable = editor.mayEdit && chosen === undefined;
   const stored = useMemo(() => workflowDraft(workflow), [workflow]);
   const graph = isEditable ? editor.value : stored;
-  const view = useCanvasView();
+  const view = useCanvasView(!isList);
   const names = useTemplateNames(project);
   const [adding, setAdding] = useState<WayOut | null>(null);
   const openStep = (step: string) => onChange({ ...search, step }, open !== undefined);
@@ -76,6 +77,15 @@ export function GraphTab({ workflow, project, editor, search, onChange }: Workfl
         </div>
       </div>
       <div className="graph-area" data-list={isList || undefined}>
+        {!isList && (
+          <Link
+            to="."
+            search={(before: object) => ({ ...before, tab: "list" })}
+            className="canvas-skip"
+          >
+            Edit the steps as a list
+          </Link>
+        )}
         {isList ? <StepList {...shown} /> : <Canvas {...shown} open={open} view={view} />}
         {isEditable ? (
           <Once isOn={open !== undefined || adding !== null}>

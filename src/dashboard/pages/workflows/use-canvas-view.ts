@@ -8,7 +8,8 @@ const FACTOR = 1.2;
 
 const within = (zoom: number) => Math.min(LARGEST, Math.max(SMALLEST, zoom));
 
-export function useCanvasView() {
+/** `isShown` is false while the page shows the list instead. */
+export function useCanvasView(isShown = true) {
   const canvas = useRef<HTMLDivElement>(null);
   const [zoom, setZoom] = useState(1);
   const held = useRef<{ x: number; y: number } | null>(null);
@@ -25,12 +26,14 @@ export function useCanvasView() {
     // React listens passively, and could not keep the browser from zooming the page.
     element.addEventListener("wheel", onWheel, { passive: false });
     return () => element.removeEventListener("wheel", onWheel);
-  }, []);
+  }, [isShown]);
 
   const handlers = {
-    onPointerDown({ target, currentTarget, clientX, clientY, pointerId, button }: Drag) {
+    onPointerDown(event: Drag) {
+      const { target, currentTarget, clientX, clientY, pointerId, pointerType, button } = event;
       const isOnStep = target instanceof Element && target.closest("button") !== null;
-      if (isOnStep || button !== 0) return;
+      // A finger scrolls by itself.
+      if (isOnStep || button !== 0 || pointerType !== "mouse") return;
       held.current = { x: clientX, y: clientY };
       currentTarget.setPointerCapture(pointerId);
     },

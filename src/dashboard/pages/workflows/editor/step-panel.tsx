@@ -199,7 +199,7 @@ function Following(props: {
       <legend>What follows</legend>
       {branches.map((branch) => {
         const place = { from: step.id, branch };
-        const word = branchWord(branch);
+        const word = branchWord(branch) ?? (branches.length > 1 ? "In time" : null);
         return (
           <div key={branch ?? ""} className="following">
             <Select
