@@ -87,10 +87,7 @@ async function choose(page: Page, panel: Locator, name: string, option: string):
 
 describe("the editor of workflows", () => {
   pageTest("makes the example of the documentation by mouse", async () => {
-    const { page, problems, close } = await openAs(server, "/workflows", {
-      person: "editor",
-      isLive: true,
-    });
+    const { page, problems, close } = await openAs(server, "/workflows", { person: "editor" });
     await page.getByRole("link", { name: "Create a workflow" }).click();
     await page.getByRole("textbox", { name: "Name" }).fill("Welcome");
     await page.getByRole("combobox", { name: "Event" }).fill("signed-up");
@@ -134,7 +131,11 @@ describe("the editor of workflows", () => {
     await question.getByRole("button", { name: "Enable the workflow" }).click();
     await page.getByRole("button", { name: "Disable" }).waitFor();
     await server.call("POST", "/v1/track", { event: "signed-up", email: "ada@acme.example" });
-    await page.getByText("1 active").waitFor();
+    const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+    await expectSoon(async () => {
+      const found = await server.call("GET", `/workflows/${id}/executions`);
+      return [valueAt(found, "data.items.0.status"), valueAt(found, "data.items.0.currentStepId")];
+    }, ["WAITING", "opened"]);
     expect(problems.filter((text) => !text.includes("status of 422"))).toEqual([]);
     await close();
   });

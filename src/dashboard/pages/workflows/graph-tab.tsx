@@ -83,7 +83,7 @@ export function GraphTab({ workflow, project, editor, search, onChange }: Workfl
             search={(before: object) => ({ ...before, tab: "list" })}
             className="canvas-skip"
           >
-            Edit the steps as a list
+            Go to the list of steps
           </Link>
         )}
         {isList ? <StepList {...shown} /> : <Canvas {...shown} open={open} view={view} />}
