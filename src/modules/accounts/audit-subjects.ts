@@ -125,7 +125,9 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
     SELECT url AS label, url, events, description, ${flag("is_enabled")} AS enabled
     FROM webhooks WHERE ${IN_PROJECT}`),
   workflow: subject(`
-    SELECT name AS label, name, description, trigger_event AS "trigger",
+    SELECT name AS label, name, description, iif(trigger_event = '', trigger_type, trigger_event) AS "trigger",
+           (SELECT graph ->> '$.exits' FROM workflow_versions
+            WHERE seq = workflows.version_seq) AS exits,
            ${flag("is_enabled")} AS enabled, ${flag("allow_reentry")} AS allowReentry
     FROM workflows WHERE ${IN_PROJECT}`),
 };

@@ -1,8 +1,10 @@
 /** The response about the workflows that a contact never entered. */
 
 import { type Static, Type } from "@sinclair/typebox";
+import { TRIGGER_TYPES } from "../../db/schema/workflows.ts";
 import { described, named } from "../../http/documented.ts";
 import { Nullable } from "../../http/envelope.ts";
+import { OneOf } from "../../http/validation.ts";
 import { EXAMPLE } from "../../http/example-values.ts";
 
 const DateTime = Type.String({ format: "date-time" });
@@ -14,6 +16,7 @@ const UnenteredWorkflow = named(
       id: Type.String(),
       name: Type.String(),
       enabled: Type.Boolean(),
+      triggerType: OneOf(TRIGGER_TYPES),
       eventName: Type.String(),
       createdAt: DateTime,
       lastEventAt: Nullable(DateTime),
@@ -21,8 +24,9 @@ const UnenteredWorkflow = named(
     {
       id: "Id of the workflow",
       name: "Name of the workflow",
-      enabled: "Whether events start executions at present",
-      eventName: "Name of the event that starts an execution",
+      enabled: "Whether executions start at present",
+      triggerType: "What starts executions",
+      eventName: "Name of the event that starts an execution; empty if no event does",
       createdAt: "When the workflow was created",
       lastEventAt: "When that event last happened for the contact; null if it never did",
     },
@@ -44,6 +48,7 @@ export const UnenteredWorkflows = named(
           id: EXAMPLE.workflowId,
           name: "Welcome",
           enabled: true,
+          triggerType: "EVENT",
           eventName: "signed_up",
           createdAt: EXAMPLE.createdAt,
           lastEventAt: null,

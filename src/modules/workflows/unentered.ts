@@ -3,6 +3,7 @@
  * see why. Only the newest workflows of a project are read: each costs three look-ups by an index.
  */
 
+import type { TriggerType } from "../../db/schema/workflows.ts";
 import type { Db } from "../../db/open.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import type { Contacts } from "../contacts/service.ts";
@@ -17,6 +18,7 @@ type Row = {
   id: string;
   name: string;
   isEnabled: number;
+  triggerType: TriggerType;
   eventName: string;
   createdAt: number;
   lastEventAt: number | null;
@@ -28,7 +30,7 @@ export function createUnentered(deps: {
 }): ListUnentered {
   const { contacts } = deps;
   const find = deps.db.sqlite.prepare<Row, [number, number]>(`
-    SELECT w.id, w.name, w.is_enabled AS isEnabled, w.trigger_event AS eventName,
+    SELECT w.id, w.name, w.is_enabled AS isEnabled, w.trigger_type AS triggerType, w.trigger_event AS eventName,
            w.created_at AS createdAt, seen.last_at AS lastEventAt
     FROM (SELECT * FROM workflows INDEXED BY workflows_page
           WHERE project_seq = +?1 AND deleted_at IS NULL
@@ -45,10 +47,11 @@ export function createUnentered(deps: {
     const contact = contacts.get(projectSeq, contactId);
     return find
       .all(projectSeq, contact.seq)
-      .map(({ id, name, isEnabled, eventName, createdAt, lastEventAt }) => ({
+      .map(({ id, name, isEnabled, triggerType, eventName, createdAt, lastEventAt }) => ({
         id,
         name,
         enabled: isEnabled === 1,
+        triggerType,
         eventName,
         createdAt: isoTime(createdAt),
         lastEventAt: isoTimeOrNull(lastEventAt),

@@ -11,7 +11,7 @@ import {
   MINUTE,
   startAutomation,
 } from "../../support/automation.ts";
-import { longestHoldDuring } from "../../support/eventually.ts";
+import { longestHoldDuring, waitUntil, waitUntilRead } from "../../support/eventually.ts";
 import { FAILING_DNS } from "../../support/dns.ts";
 import { valueAt } from "../../support/json.ts";
 import { startWebServer, type WebServer } from "../../support/web-server.ts";
@@ -45,6 +45,33 @@ const guarded = (rest: { timeoutMs?: number } = {}) => ({
     isPublic: (address) => address === "127.0.0.1",
     ...rest,
   }),
+});
+
+test("a call under way changes nothing when an exit has ended its execution", async () => {
+  let release = () => {};
+  await start(() => ({
+    write(response) {
+      release = () => response.end('{"late": true}');
+    },
+  }));
+  const exits = [{ on: "EVENT", eventName: "bought" }];
+  const id = await a.workflow(chain(webhook(), delay("wait")), { exits });
+  const track = (event: string) =>
+    a.t.call("POST", "/v1/track", { event, email: "ada@example.net" });
+  await track("signed-up");
+  await waitUntil(() => server.requests.length === 1);
+  await track("bought");
+  const statusNow = async () => (await a.executions(id)).map(({ status }) => status);
+  await waitUntilRead(async () => (await statusNow())[0] === "EXITED");
+  release();
+  await a.settle();
+  const execution = await a.only(id);
+  expect(execution).toMatchObject({
+    status: "EXITED",
+    exitReason: 'The event "bought" happened.',
+    steps: ["start COMPLETED"],
+    context: {},
+  });
 });
 
 describe("the request", () => {

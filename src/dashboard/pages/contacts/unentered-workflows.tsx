@@ -55,8 +55,9 @@ export function UnenteredWorkflows({ id, email, project }: Props) {
         title={`Start ${starting?.name ?? "the workflow"}?`}
         text={
           <p>
-            The workflow begins at once for <strong className="contact-address">{email}</strong>,
-            without the event {starting?.eventName}. It may send mail.
+            The workflow begins at once for <strong className="contact-address">{email}</strong>
+            {starting?.triggerType === "EVENT" && `, without the event ${starting.eventName}`}. It
+            may send mail.
           </p>
         }
         action="Start the workflow"
@@ -68,9 +69,16 @@ export function UnenteredWorkflows({ id, email, project }: Props) {
 }
 
 function Reason({ workflow }: { workflow: UnenteredWorkflow }) {
-  const { enabled, eventName, createdAt, lastEventAt } = workflow;
+  const { enabled, triggerType, eventName, createdAt, lastEventAt } = workflow;
   const event = <code>{eventName}</code>;
   if (!enabled) return "The workflow is disabled, so it starts for nobody. Enable it on its page.";
+  if (triggerType === "MANUAL") return "It starts only by hand. Start it here.";
+  if (triggerType === "SCHEDULE") {
+    return (
+      "Its schedule lets contacts enter. This one was not among them at its times so far. Wait for " +
+      "the next time, or start the workflow here."
+    );
+  }
   if (lastEventAt === null) {
     return (
       <>
