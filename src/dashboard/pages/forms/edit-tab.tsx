@@ -25,7 +25,8 @@ import { useProjectDetails } from "../settings/use-project-details.ts";
 import { FieldRows } from "./field-rows.tsx";
 import { formBody, type FormValues, valuesOf } from "./form-values.ts";
 import { FormPreview } from "./preview.tsx";
-import { formKey, formPath, useMailTemplates, useTopics } from "./use-form.ts";
+import { formKey, formPath, useMailTemplates } from "./use-form.ts";
+import { useTopics } from "../topics/use-topics.ts";
 
 export function FormEditTab({ form, project }: { form: Form; project: string }) {
   const mayEdit = useMay("EDITOR");
@@ -158,16 +159,16 @@ function TextSection({ editor, isReadOnly }: Part) {
 }
 
 function TopicSection({ editor, isReadOnly, project }: Part) {
-  const { data } = useTopics(project);
+  const { data: offered = [] } = useTopics(project);
   const { topics } = editor.values;
-  if (data === undefined || data.items.length === 0) return null;
+  if (offered.length === 0) return null;
   const change = (next: FormValues["topics"]) => editor.form.setFieldValue("topics", next);
   return (
     <section className="section" aria-labelledby="form-topics">
       <h2 id="form-topics">Topics</h2>
       <p className="muted">People tick the ones that they want.</p>
       <div className="form-topics">
-        {data.items.map(({ id, name }) => {
+        {offered.map(({ id, name }) => {
           const chosen = topics.find(({ topicId }) => topicId === id);
           const others = topics.filter(({ topicId }) => topicId !== id);
           return (

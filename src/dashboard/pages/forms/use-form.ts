@@ -3,7 +3,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Form, FormCode, FormReport } from "../../../modules/forms/model.ts";
 import type { Template } from "../../../modules/templates.ts";
-import type { Topic } from "../../../modules/topics/topic-model.ts";
 import type { Static } from "@sinclair/typebox";
 import { api, type ListPage } from "../../api.ts";
 import { isReadable } from "../../ui/deletion.ts";
@@ -34,13 +33,6 @@ export function useFormReport(project: string, id: string, days: number) {
     queryFn: ({ signal }) =>
       api.get<FormReport>(`${formPath(id)}/report`, { query: { days }, signal }),
     enabled: isReadable,
-  });
-}
-
-export function useTopics(project: string) {
-  return useQuery({
-    queryKey: ["topics", project],
-    queryFn: ({ signal }) => api.get<ListPage<Topic>>("/topics", { signal }),
   });
 }
 
