@@ -145,6 +145,9 @@ describe("an A/B test", () => {
     const rest = Number(valueAt(figures, "rest.sent"));
     expect(rest).toBeGreaterThan(0);
     expect(await messages("subject:summer")).toHaveLength(tested.length + rest);
+    await report.getByRole("link", { name: "2", exact: true }).first().click();
+    await page.getByText("Variant B", { exact: true }).waitFor();
+    await expectSoon(() => page.locator("[data-row]").count(), 2);
     expect(problems).toEqual([]);
     await opened.close();
   });

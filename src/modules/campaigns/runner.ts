@@ -1,8 +1,8 @@
 /**
  * Advances all campaigns in rounds. A round starts the campaigns that are due, resumes and pauses
  * campaigns by the verification of their sender's domain, and finishes campaigns without open mails.
- * Work that may take minutes goes on beside the rounds: it writes audiences, and marks the mails of
- * cancelled campaigns. The state of a campaign is in the database only.
+ * Work that may take long goes on beside the rounds: it writes audiences, counts the figures of A/B
+ * tests, and marks the mails of cancelled campaigns. The state of a campaign is in the database only.
  */
 
 import { isEndOfReads } from "../../db/reader.ts";
@@ -73,7 +73,7 @@ function createRunner(app: App) {
     for (const { seq } of findCancelled.all()) longWork.cancelMails(seq);
     for (const campaign of lifecycle.inStatus(["PAUSED"])) await resumeIfVerified(campaign);
     for (const campaign of lifecycle.inStatus(["SENDING"])) await pauseUnlessVerified(campaign);
-    for (const campaign of lifecycle.inStatus(["SENDING"])) await advanceAbTest(app, campaign);
+    for (const campaign of lifecycle.inStatus(["SENDING"])) longWork.advanceTest(campaign);
     writeAudiences();
     for (const campaign of lifecycle.inStatus(["SENDING"])) await finishIfDone(campaign);
     const nextAt = Math.min(lifecycle.nextDueAt() ?? Infinity, nextDecisionAt(app) ?? Infinity);
@@ -168,8 +168,8 @@ function isAudienceDue(campaign: CampaignRow): boolean {
 }
 
 /**
- * Work on one campaign that may take minutes: at most one audience and one cancellation of each
- * campaign are written at a time, however many rounds ask for it.
+ * Work on one campaign that may take long: at most one audience, one cancellation and one step of an
+ * A/B test of each campaign are under way at a time, however many rounds ask for it.
  */
 function createLongWork(
   app: App,
@@ -180,20 +180,26 @@ function createLongWork(
   const [log, lifecycle] = [campaignLog(app), campaignLifecycle(app)];
   const audiences = new Map<number, Promise<void>>();
   const cancellations = new Map<number, Promise<void>>();
+  const tests = new Map<number, Promise<void>>();
 
+  /** `work` resolves to whether the next round has something to do. */
   function startOnce(
     underWay: Map<number, Promise<void>>,
     campaignSeq: number,
-    work: () => Promise<void>,
+    work: () => Promise<boolean>,
   ): void {
     if (underWay.has(campaignSeq)) return;
-    const ended = work()
-      .catch(onError)
-      .finally(() => {
-        underWay.delete(campaignSeq);
-        onEnd();
-      });
-    underWay.set(campaignSeq, ended);
+    const run = async (): Promise<void> => {
+      let hasEffect = true;
+      try {
+        hasEffect = await work();
+      } catch (error) {
+        onError(error);
+      }
+      underWay.delete(campaignSeq);
+      if (hasEffect) onEnd();
+    };
+    underWay.set(campaignSeq, run());
   }
 
   async function expand(campaign: CampaignRow): Promise<void> {
@@ -224,17 +230,29 @@ function createLongWork(
 
   return {
     writeAudience(campaign: CampaignRow): void {
-      startOnce(audiences, campaign.seq, () => expand(campaign));
+      startOnce(audiences, campaign.seq, async () => {
+        await expand(campaign);
+        return true;
+      });
+    },
+
+    /** Takes the step of an A/B test that is due. */
+    advanceTest(campaign: CampaignRow): void {
+      if (isAbTestOver(app, campaign.seq)) return;
+      startOnce(tests, campaign.seq, () => advanceAbTest(app, campaign));
     },
 
     /** Marks the mails of a cancelled campaign, which no longer leave. */
     cancelMails(campaignSeq: number): void {
-      startOnce(cancellations, campaignSeq, () => cancelAll(campaignSeq));
+      startOnce(cancellations, campaignSeq, async () => {
+        await cancelAll(campaignSeq);
+        return true;
+      });
     },
 
     /** Resolves when no work is under way. */
     async ended(): Promise<void> {
-      await Promise.all([...audiences.values(), ...cancellations.values()]);
+      await Promise.all([...audiences.values(), ...cancellations.values(), ...tests.values()]);
     },
   };
 }

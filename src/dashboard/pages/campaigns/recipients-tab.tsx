@@ -30,14 +30,15 @@ const NOBODY: Readonly<Record<string, string>> = {
 export function RecipientsTab({ campaign, stats, search, onChange }: TabProps) {
   const { project } = route.useParams();
   const navigate = useNavigate();
-  const { show, link } = search;
+  const { show, link, variant } = search;
   const path = `/campaigns/${encodeURIComponent(campaign.id)}/recipients`;
   const query = recipientsQuery(search);
   const list = useList<Recipient>("campaign-recipients", path, query);
   const run = useExport({ path, query, columns: RECIPIENT_CSV, noun: "recipients" });
   useRenewed("campaign-recipients");
-  const isFiltered = show !== undefined || link !== undefined;
-  const nobody = link === undefined && show !== undefined ? NOBODY[show] : undefined;
+  const isFiltered = show !== undefined || link !== undefined || variant !== undefined;
+  const isOnlyShown = link === undefined && variant === undefined;
+  const nobody = isOnlyShown && show !== undefined ? NOBODY[show] : undefined;
   const open = ({ emailId }: Recipient) =>
     void navigate({ to: "/p/$project/emails/$email", params: { project, email: emailId } });
   return (
@@ -67,6 +68,25 @@ export function RecipientsTab({ campaign, stats, search, onChange }: TabProps) {
           {list.total !== null && <span className="muted figures">{countText(list.total)}</span>}
         </p>
       )}
+      {variant !== undefined && (
+        <p className="recipient-link">
+          <span className="muted">Got in the test</span>
+          <Pill
+            withRemoveButton
+            removeButtonProps={{
+              "aria-label": "Remove the filter of the variant",
+              "aria-hidden": false,
+              tabIndex: 0,
+            }}
+            onRemove={() => onChange({ variant: "" })}
+          >
+            Variant {variant}
+          </Pill>
+          {list.total !== null && link === undefined && (
+            <span className="muted figures">{countText(list.total)}</span>
+          )}
+        </p>
+      )}
       <ExportProgress run={run} />
       <DataTable
         label="Recipients"
@@ -77,7 +97,7 @@ export function RecipientsTab({ campaign, stats, search, onChange }: TabProps) {
         onOpen={open}
         phone={recipientLines}
         isFiltered={isFiltered && nobody === undefined}
-        onClearFilters={() => onChange({ show: "", link: "" })}
+        onClearFilters={() => onChange({ show: "", link: "", variant: "" })}
         empty={
           <Empty
             icon={Users}

@@ -21,7 +21,7 @@ export const summariesQuery = ({ q, status }: CampaignsSearch): Query => ({
  * `range` is a name of RANGES, `since` and `until` are times. `hide` has the keys of the series that
  * are switched off, and `view` is "table" or absent. `show` and `link` filter the recipients, and
  * `as` is the id of the contact for which the email is rendered, on the `device` and `dark` or not.
- * `variant` is the variant of the A/B test whose email is shown.
+ * `variant` is the variant of the A/B test whose email or recipients are shown.
  * `mode` is "code" for the source of a body of the visual editor.
  * `who` names the contacts of the audience of a draft that are listed.
  */
@@ -78,7 +78,7 @@ const SHOWN: Readonly<Record<string, Filter>> = {
 };
 
 /** The parameters of GET /campaigns/{id}/recipients. */
-export function recipientsQuery({ show, link }: CampaignSearch): Query {
+export function recipientsQuery({ show, link, variant }: CampaignSearch): Query {
   const filter = show !== undefined && Object.hasOwn(SHOWN, show) ? SHOWN[show] : {};
-  return { ...filter, link };
+  return { ...filter, link, variantId: variant };
 }

@@ -18,6 +18,8 @@ import { abFigures, type VariantFigures } from "./ab-report.ts";
 import { type AbTestRow, findAbTest, hasAbRest, variantContent } from "./ab-tests.ts";
 
 const MINUTE_MS = 60_000;
+/** Nobody waits for the figures of a decision, and the mails of a large campaign may not be in memory. */
+const DECISION_LIMIT_MS = 120_000;
 
 /** Part of a change: fixes the contents of the variants when sending starts. */
 export function beginAbTest(app: App, campaign: CampaignRow): void {
@@ -50,21 +52,24 @@ const findNext = statement<{ at: number | null }, []>(
 /** When the next winner is chosen by its rule; null if none is. */
 export const nextDecisionAt = (app: App): number | null => findNext(app).get()?.at ?? null;
 
-/** Takes the step that is due for a campaign that is SENDING, if one is. */
-export async function advanceAbTest(app: App, campaign: CampaignRow): Promise<void> {
+/**
+ * Takes the step that is due for a campaign that is SENDING. Resolves to whether the campaign goes on
+ * now, and false if no step is due.
+ */
+export async function advanceAbTest(app: App, campaign: CampaignRow): Promise<boolean> {
   const test = findAbTest(app, campaign.seq);
-  if (test === null || test.phase === "REST" || !isWritten(campaign)) return;
+  if (test === null || test.phase === "REST" || !isWritten(campaign)) return false;
   if (test.winnerId !== null) return await startRest(app, campaign);
   if (test.phase === "TEST") return await endTest(app, campaign, test);
-  if (test.waitsUntil === null || test.waitsUntil > app.clock.now()) return;
-  await chooseByRule(app, campaign, test);
+  if (test.waitsUntil === null || test.waitsUntil > app.clock.now()) return false;
+  return await chooseByRule(app, campaign, test);
 }
 
 const isWritten = ({ audienceCursor, audienceEnd }: CampaignRow): boolean =>
   audienceCursor !== null && audienceEnd !== null && audienceCursor >= audienceEnd;
 
-async function endTest(app: App, campaign: CampaignRow, test: AbTestRow): Promise<void> {
-  if (await hasUntried(app, campaign)) return;
+async function endTest(app: App, campaign: CampaignRow, test: AbTestRow): Promise<boolean> {
+  if (await hasUntried(app, campaign)) return false;
   const { clock, db, writer } = app;
   await writer.write(() => {
     const phase = hasAbRest(test) ? "WAITING" : "REST";
@@ -78,6 +83,7 @@ async function endTest(app: App, campaign: CampaignRow, test: AbTestRow): Promis
       .run();
     noteCampaignChange(app, campaign);
   });
+  return true;
 }
 
 /** Whether a mail was not tried yet. One that is deferred is tried again while the test waits. */
@@ -91,8 +97,8 @@ async function hasUntried({ reader }: App, { seq, projectSeq }: CampaignRow): Pr
   return rows.length > 0;
 }
 
-async function chooseByRule(app: App, campaign: CampaignRow, test: AbTestRow): Promise<void> {
-  const figures = await abFigures(app, campaign, test);
+async function chooseByRule(app: App, campaign: CampaignRow, test: AbTestRow): Promise<boolean> {
+  const figures = await abFigures(app, { campaign, test, limitMs: DECISION_LIMIT_MS });
   const best = bestOf(test, figures);
   const { writer } = app;
   const isChosen = await writer.write(() => {
@@ -107,6 +113,7 @@ async function chooseByRule(app: App, campaign: CampaignRow, test: AbTestRow): P
       variant: best,
     });
   }
+  return isChosen;
 }
 
 /** The variant with the highest rate; of equal ones the first. */
@@ -157,8 +164,9 @@ function storeFigures(
   }
 }
 
-async function startRest(app: App, campaign: CampaignRow): Promise<void> {
+async function startRest(app: App, campaign: CampaignRow): Promise<boolean> {
   await app.writer.write(() => moveToRest(app, campaign));
+  return true;
 }
 
 /** Part of a change: begins the second walk through the audience, once. */

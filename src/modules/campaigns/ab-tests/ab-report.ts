@@ -92,24 +92,24 @@ const eventSeq = (app: App, { projectSeq }: Campaign, { eventName }: AbTestRow):
 async function count(
   { reader }: App,
   { projectSeq }: Campaign,
-  query: { sql: string; values: readonly Value[] },
+  { limitMs, ...query }: { sql: string; values: readonly Value[]; limitMs?: number | undefined },
 ): Promise<Map<string, readonly number[]>> {
-  const { rows } = await reader.find(projectSeq, query);
+  const { rows } = await reader.find(projectSeq, query, limitMs);
   return new Map(rows.map(([key, ...counts]) => [String(key), counts.map(Number)]));
 }
 
-/** The figures of the variants, in their order. */
+/** The figures of the variants, in their order. Throws if they are not counted within the limit. */
 export async function abFigures(
   app: App,
-  campaign: Campaign,
-  test: AbTestRow,
+  { campaign, test, limitMs }: { campaign: Campaign; test: AbTestRow; limitMs?: number },
 ): Promise<VariantFigures[]> {
-  const mails = await count(app, campaign, { sql: COUNT_MAILS, values: [campaign.seq] });
+  const mails = await count(app, campaign, { sql: COUNT_MAILS, values: [campaign.seq], limitMs });
   const events =
     test.winnerBy === "EVENT"
       ? await count(app, campaign, {
           sql: COUNT_EVENTS,
           values: [eventSeq(app, campaign, test), campaign.seq],
+          limitMs,
         })
       : new Map<string, readonly number[]>();
   return test.variants.map(({ id }) => {
@@ -134,7 +134,7 @@ export async function readAbReport(
   const state = presentAbState(test);
   if (state === null) return null;
   const { startedAt } = campaign;
-  const figures = await abFigures(app, campaign, test);
+  const figures = await abFigures(app, { campaign, test });
   const unsubscribed = await count(app, campaign, {
     sql: COUNT_UNSUBSCRIBED,
     values: [campaign.seq, campaign.projectSeq, startedAt ?? 0],

@@ -14,6 +14,7 @@ import { Loaded } from "../../../ui/loaded.tsx";
 import { PlannedTime, Time } from "../../../ui/time.tsx";
 import { countText } from "../../overview/figures.ts";
 import { counted, percentText } from "../numbers.ts";
+import { RecipientsLink } from "../recipients-link.tsx";
 import { type Winner, ruleText } from "./ab-plan.ts";
 import { hitsText, shareOfBest } from "./ab-figures.ts";
 
@@ -121,21 +122,28 @@ function Variants({ campaign, report, winner }: Parts) {
 }
 
 function Counts({ variant }: { variant: AbReport["variants"][number] }) {
-  const { sent, opened, clicked, bounced, unsubscribed, complained } = variant;
+  const { id, sent, opened, clicked, bounced, unsubscribed, complained } = variant;
   const figures = [
-    ["Opened", opened],
-    ["Clicked", clicked],
-    ["Bounced", bounced],
-    ["Unsubscribed", unsubscribed],
-    ["Complained", complained],
+    ["Opened", opened, "opened"],
+    ["Clicked", clicked, "clicked"],
+    ["Bounced", bounced, "bounced"],
+    ["Unsubscribed", unsubscribed, "unsubscribed"],
+    ["Complained", complained, "complained"],
   ] as const;
   return (
     <dl className="ab-counts">
-      {figures.map(([label, count]) => (
+      {figures.map(([label, count, show]) => (
         <div key={label}>
           <dt className="muted">{label}</dt>
           <dd className="figures">
-            {countText(count)} <span className="muted">{percentText(count, sent)}</span>
+            {count === 0 ? (
+              0
+            ) : (
+              <RecipientsLink show={show} variant={id}>
+                {countText(count)}
+              </RecipientsLink>
+            )}{" "}
+            <span className="muted">{percentText(count, sent)}</span>
           </dd>
         </div>
       ))}

@@ -1,10 +1,10 @@
 /** The rehearsal: the campaign as contacts with different data would get it, in the capture inbox. */
 
-import { Button, Table } from "@mantine/core";
+import { Button, SegmentedControl, Table } from "@mantine/core";
 import { skipToken, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Drama } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import type { Rehearsal, RehearsalVariant } from "../../../../modules/campaigns/rehearsal-model.ts";
 import { api } from "../../../api.ts";
 import { checkText } from "../../../ui/message/check-texts.ts";
@@ -26,13 +26,19 @@ export function RehearsalPart(props: {
 }) {
   const { id, project, editor, isReady } = props;
   const client = useQueryClient();
+  const variants = editor.value.abTest?.variants ?? [];
+  const [variantId, setVariant] = useState("A");
+  const isVariant = variants.some((each) => each.id === variantId);
   const queryKey = ["campaign-rehearsal", id];
   // It is still here when the user comes back from one of its mails.
   const { data } = useQuery<Rehearsal>({ queryKey, queryFn: skipToken, staleTime: Infinity });
   const run = useMutation({
     mutationFn: async () => {
       await saveAll(editor, CAMPAIGN_LABELS);
-      return await api.post<Rehearsal>(`${campaignPath(id)}/rehearsal`);
+      return await api.post<Rehearsal>(
+        `${campaignPath(id)}/rehearsal`,
+        isVariant ? { variantId } : undefined,
+      );
     },
     onSuccess: (rehearsal) => client.setQueryData(queryKey, rehearsal),
   });
@@ -56,6 +62,15 @@ export function RehearsalPart(props: {
           {data === undefined ? "Rehearse" : "Rehearse again"}
         </Button>
       </div>
+      {variants.length > 0 && (
+        <SegmentedControl
+          className="rehearsal-variant"
+          aria-label="Variant to rehearse"
+          value={variantId}
+          onChange={setVariant}
+          data={variants.map((each) => ({ value: each.id, label: `Variant ${each.id}` }))}
+        />
+      )}
       {!isReady && (
         <p className="muted small">It needs an audience, a sender, a subject and a body.</p>
       )}
