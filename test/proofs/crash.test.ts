@@ -5,6 +5,7 @@ import { crashAbCampaign } from "../../scripts/crash/ab-campaign.ts";
 import { crashCampaign } from "../../scripts/crash/campaign.ts";
 import { CAPTURE_LOAD } from "../../scripts/crash/capture.ts";
 import { crashEntries } from "../../scripts/crash/entries.ts";
+import { crashForms } from "../../scripts/crash/forms.ts";
 import { crashFallback } from "../../scripts/crash/fallback.ts";
 import { INBOUND_LOAD } from "../../scripts/crash/inbound.ts";
 import type { CrashOptions } from "../../scripts/crash/kills.ts";
@@ -16,7 +17,7 @@ import { BINARY, prove } from "./prove.ts";
 
 const OPTIONS = { kills: 2, seed: 8, binary: BINARY, isHourly: true, drainLimitMs: 60_000 };
 
-/** The long forms are scripts/crash.ts, crash-campaign.ts and crash-workflows.ts. */
+/** The long forms are scripts/crash.ts, crash-campaign.ts, crash-workflows.ts and crash-forms.ts. */
 const CLAIMS: readonly [name: string, run: (options: CrashOptions) => Promise<Outcome>][] = [
   [
     "every captured message that was answered with 250 survives kill -9",
@@ -61,6 +62,10 @@ const CLAIMS: readonly [name: string, run: (options: CrashOptions) => Promise<Ou
   [
     "each contact enters a workflow once by a schedule and by hand, even if the process is killed",
     (options) => crashEntries({ ...options, contacts: 400 }),
+  ],
+  [
+    "a person who signs up and confirms is subscribed once, even if the process is killed",
+    (options) => crashForms({ ...options, people: 20 }),
   ],
 ];
 
