@@ -14,6 +14,8 @@ import { templates } from "../../../db/schema/templates.ts";
 import { BODY_LIMITS, limited } from "../../../http/body-limits.ts";
 import { Envelope } from "../../../http/envelope.ts";
 import { operations, read } from "../../../http/operations.ts";
+import { textFor } from "../../../http/role-views.ts";
+import type { Role } from "../../../http/roles.ts";
 import { isoTime, isoTimeOrNull } from "../../../lib/clock.ts";
 import { type BacktestState, cancelBacktest, findBacktest, startBacktest } from "./backtests.ts";
 import { Backtest, BacktestInput, LastBacktest, Simulation, SimulationInput } from "./model.ts";
@@ -48,8 +50,8 @@ export const simulationOperations = operations(
         "backtest at a time. Nothing is stored or sent.",
       body: limited(BacktestInput, BODY_LIMITS.workflow),
       answer: Envelope(Backtest),
-      run: (app, { project, params, body }) =>
-        present(app, startBacktest(app, project, params.id, body)),
+      run: (app, { project, role, params, body }) =>
+        present(app, role, startBacktest(app, project, params.id, body)),
     }),
     read("GET /workflows/:id/backtest", {
       id: "getBacktest",
@@ -59,9 +61,9 @@ export const simulationOperations = operations(
       description:
         "It is kept until another one of the project is started, or the server is stopped.",
       answer: Envelope(LastBacktest),
-      run(app, { project, params }) {
+      run(app, { project, role, params }) {
         const state = findBacktest(app, project, params.id);
-        return { backtest: state === null ? null : present(app, state) };
+        return { backtest: state === null ? null : present(app, role, state) };
       },
     }),
     read("POST /workflows/:id/backtest/cancel", {
@@ -71,12 +73,13 @@ export const simulationOperations = operations(
       summary: "End the backtest of a workflow",
       description: "The counts so far stay. One that has ended is refused with 409. Needs no body.",
       answer: Envelope(Backtest),
-      run: (app, { project, params }) => present(app, cancelBacktest(app, project, params.id)),
+      run: (app, { project, role, params }) =>
+        present(app, role, cancelBacktest(app, project, params.id)),
     }),
   ],
 );
 
-function present(app: App, state: BacktestState): Backtest {
+function present(app: App, role: Role | null, state: BacktestState): Backtest {
   const { id, workflowId, status, days, from, until, done, total, error, approximations } = state;
   return {
     id,
@@ -88,18 +91,20 @@ function present(app: App, state: BacktestState): Backtest {
     progress: { done, total },
     error,
     approximations,
-    result: resultOf(app, state.counts),
+    result: resultOf(app, role, state.counts),
   };
 }
 
-function resultOf(app: App, counts: ReplayCounts): Backtest["result"] {
+function resultOf(app: App, role: Role | null, counts: ReplayCounts): Backtest["result"] {
+  const readable = <T extends { reason: string | null }>(item: T): T =>
+    item.reason === null ? item : { ...item, reason: textFor(role, item.reason) };
   return {
     started: sumOf(counts.started),
     days: daysOf(counts),
     steps: stepsOf(counts.steps),
     mails: mailsOf(app, counts),
-    endings: counts.endings,
-    examples: examplesOf(app, counts),
+    endings: counts.endings.map(readable),
+    examples: examplesOf(app, counts).map(readable),
   };
 }
 
