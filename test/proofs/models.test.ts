@@ -1,6 +1,7 @@
 /** The program does what simple models of it do, with random data. */
 
 import { compareBacktests } from "./models/backtests.ts";
+import { compareDemoBacktest } from "./models/demo-backtest.ts";
 import { compareImports } from "./models/imports.ts";
 import { compareSearches } from "./models/search.ts";
 import { compareSegments } from "./models/segments.ts";
@@ -23,6 +24,12 @@ prove([
         events: { short: 60, long: 6_000 }[form],
         seed,
       }),
+  },
+  {
+    name: "a backtest of the demonstration finds what a live run of its events did",
+    // It takes half a minute.
+    isPossible: process.env["PROOFS"] === "long",
+    run: () => compareDemoBacktest({ seed: 3 }),
   },
   {
     name: "the SQL of a condition selects the contacts that meet it",
