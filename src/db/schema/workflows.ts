@@ -92,7 +92,8 @@ export const workflowVersions = sqliteTable(
     authorName: text("author_name"),
     createdAt: integer("created_at").notNull(),
   },
-  (table) => [index("workflow_versions_workflow").on(table.workflowSeq)],
+  // The number is in the index, because it would be read behind a graph of up to a megabyte.
+  (table) => [index("workflow_versions_workflow").on(table.workflowSeq, table.number)],
 );
 
 /**

@@ -32,7 +32,6 @@ import type { Role } from "../../http/roles.ts";
 import { PLUNK } from "../../http/route-path.ts";
 import { Input, OneOf } from "../../http/validation.ts";
 import { isoTime } from "../../lib/clock.ts";
-import { copyName } from "../../lib/copy-name.ts";
 import { Data } from "../contacts/model.ts";
 import { EventName } from "../events/model.ts";
 import { ExecutionParams, type ListedExecution } from "../workflows/execution-model.ts";
@@ -185,12 +184,12 @@ export function plunkWorkflowRoutes(app: App, admission: Admission) {
     )
     .post(
       "",
-      ({ project, body, once }) => {
+      ({ project, body, actor, once }) => {
         requireFields(body, ["name", "eventName"]);
         return once(() => {
           const { name = "", eventName = "", ...rest } = body;
           const trigger = { type: "EVENT" as const, eventName };
-          const create = workflows.create(project.seq, { ...rest, name, trigger });
+          const create = workflows.create(project.seq, { ...rest, name, trigger }, actor());
           return () => ({ status: 201, body: present(project.id, create()) });
         });
       },
@@ -212,7 +211,7 @@ export function plunkWorkflowRoutes(app: App, admission: Admission) {
     )
     .patch(
       "/:id",
-      ({ project, params, body, store }) =>
+      ({ project, params, body, actor, store }) =>
         asPlunk(DIFFERENCES, async () => {
           const { triggerType: _, triggerConfig, ...rest } = body;
           const patch: WorkflowPatch = {
@@ -221,7 +220,8 @@ export function plunkWorkflowRoutes(app: App, admission: Admission) {
               ? {}
               : { trigger: { type: "EVENT", eventName: triggerConfig.eventName } }),
           };
-          return present(project.id, await store(workflows.patch(project.seq, params.id, patch)));
+          const change = workflows.patch(project.seq, params.id, patch, { author: actor() });
+          return present(project.id, await store(change));
         }),
       {
         params: IdParams,
@@ -244,15 +244,10 @@ export function plunkWorkflowRoutes(app: App, admission: Admission) {
     )
     .post(
       "/:id/duplicate",
-      ({ project, params, once }) =>
-        once(() => {
-          const { name, description, trigger, allowReentry, steps, transitions } = workflows.read(
-            project.seq,
-            params.id,
-          );
-          const copy = { description, trigger, allowReentry, steps, transitions };
-          const create = workflows.create(project.seq, { ...copy, name: copyName(name) });
-          return () => ({ status: 201, body: present(project.id, create()) });
+      ({ project, params, actor, once }) =>
+        once(() => () => {
+          const copy = workflows.duplicate(project.seq, params.id, actor());
+          return { status: 201, body: present(project.id, copy) };
         }),
       {
         params: IdParams,

@@ -8,8 +8,22 @@ import { Cron } from "croner";
 const FORM = "must be a cron expression of five fields, such as 0 9 * * MON-FRI";
 const NEVER = "never comes: no date has this day and month";
 
+/** Most answers that are kept: an expression that never comes takes ten milliseconds. */
+const MAX_KNOWN = 200;
+const known = new Map<string, string | null>();
+
 /** Why a text is not a cron expression that comes; null if it is one. */
 export function cronProblem(cron: string, timeZone: string): string | null {
+  const key = `${timeZone} ${cron}`;
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const problem = findProblem(cron, timeZone);
+  if (known.size >= MAX_KNOWN) known.clear();
+  known.set(key, problem);
+  return problem;
+}
+
+function findProblem(cron: string, timeZone: string): string | null {
   if (cron.split(" ").length !== 5) return FORM;
   try {
     return cronOf(cron, timeZone).nextRun() === null ? NEVER : null;

@@ -24,9 +24,12 @@ import type { StepAddition, StepPatch, TransitionPatch, Workflow } from "./model
 import { presentWorkflow } from "./present.ts";
 import type { TransitionInput } from "./step-model.ts";
 import type { WorkflowStore } from "./store.ts";
+import type { GraphAuthor } from "./versions.ts";
 
 export type GraphChanges = ReturnType<typeof createGraphChanges>;
 
+/** What an edit makes of a graph, and who makes it. */
+type Made<T> = { author: GraphAuthor; make: (graph: Graph) => T };
 type StepChange = { stepId: string; patch: StepPatch };
 type TransitionChange = { transitionId: string; patch: TransitionPatch };
 
@@ -34,7 +37,7 @@ export function createGraphChanges(deps: { store: WorkflowStore; references: Gra
   const { store, references } = deps;
 
   /** Adds or changes a step or transition. Errors have the field names of the request. */
-  function edit(projectSeq: number, id: string, make: (graph: Graph) => Edit): Change<Workflow> {
+  function edit(projectSeq: number, id: string, { author, make }: Made<Edit>): Change<Workflow> {
     return () => {
       const row = store.get(projectSeq, id);
       const graph = store.graphOf(row);
@@ -42,41 +45,53 @@ export function createGraphChanges(deps: { store: WorkflowStore; references: Gra
       const checked = checkGraph(made.draft, graph);
       const errors = checked.ok ? references.errorsOf(projectSeq, checked.value) : checked.errors;
       if (checked.ok && errors.length === 0) {
-        return presentWorkflow(store.update(row, {}, checked.value), checked.value);
+        return presentWorkflow(store.update(row, { author }, checked.value), checked.value);
       }
       throw validationError(errors.map((e) => ({ ...e, field: fieldOf(e.field, made) })));
     };
   }
 
   /** Deletes a step or transition; 409 if the remaining graph is invalid. */
-  function removal(projectSeq: number, id: string, make: (graph: Graph) => Draft): Change<void> {
+  function removal(projectSeq: number, id: string, { author, make }: Made<Draft>): Change<void> {
     return () => {
       const row = store.get(projectSeq, id);
       const graph = store.graphOf(row);
       const checked = checkGraph(make(graph), graph);
       if (!checked.ok)
         throw conflict(`The workflow would not be valid: ${summaryOf(checked.errors)}.`);
-      store.update(row, {}, checked.value);
+      store.update(row, { author }, checked.value);
     };
   }
 
   return {
-    addStep: (projectSeq: number, id: string, addition: StepAddition) =>
-      edit(projectSeq, id, (graph) => addStep(graph, addition)),
+    addStep: (projectSeq: number, id: string, addition: StepAddition, author: GraphAuthor) =>
+      edit(projectSeq, id, { author, make: (graph) => addStep(graph, addition) }),
 
-    patchStep: (projectSeq: number, id: string, { stepId, patch }: StepChange) =>
-      edit(projectSeq, id, (graph) => patchStep(graph, stepId, patch)),
+    patchStep: (
+      projectSeq: number,
+      id: string,
+      { stepId, patch }: StepChange,
+      author: GraphAuthor,
+    ) => edit(projectSeq, id, { author, make: (graph) => patchStep(graph, stepId, patch) }),
 
-    removeStep: (projectSeq: number, id: string, stepId: string) =>
-      removal(projectSeq, id, (graph) => removeStep(graph, stepId)),
+    removeStep: (projectSeq: number, id: string, stepId: string, author: GraphAuthor) =>
+      removal(projectSeq, id, { author, make: (graph) => removeStep(graph, stepId) }),
 
-    addTransition: (projectSeq: number, id: string, input: TransitionInput) =>
-      edit(projectSeq, id, (graph) => addTransition(graph, input)),
+    addTransition: (projectSeq: number, id: string, input: TransitionInput, author: GraphAuthor) =>
+      edit(projectSeq, id, { author, make: (graph) => addTransition(graph, input) }),
 
-    patchTransition: (projectSeq: number, id: string, { transitionId, patch }: TransitionChange) =>
-      edit(projectSeq, id, (graph) => patchTransition(graph, transitionId, patch)),
+    patchTransition: (
+      projectSeq: number,
+      id: string,
+      { transitionId, patch }: TransitionChange,
+      author: GraphAuthor,
+    ) =>
+      edit(projectSeq, id, {
+        author,
+        make: (graph) => patchTransition(graph, transitionId, patch),
+      }),
 
-    removeTransition: (projectSeq: number, id: string, transitionId: string) =>
-      removal(projectSeq, id, (graph) => removeTransition(graph, transitionId)),
+    removeTransition: (projectSeq: number, id: string, transitionId: string, author: GraphAuthor) =>
+      removal(projectSeq, id, { author, make: (graph) => removeTransition(graph, transitionId) }),
   };
 }

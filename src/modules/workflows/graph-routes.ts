@@ -29,9 +29,9 @@ export function graphRoutes(deps: { admission: Admission; graphChanges: GraphCha
     .use(admission.secretKey)
     .post(
       "/steps",
-      ({ project, params, body, once }) =>
+      ({ project, params, body, actor, once }) =>
         once(() => {
-          const add = graphChanges.addStep(project.seq, params.id, body);
+          const add = graphChanges.addStep(project.seq, params.id, body, actor());
           return () => ({ status: 201, body: envelope(add()) });
         }),
       {
@@ -43,8 +43,9 @@ export function graphRoutes(deps: { admission: Admission; graphChanges: GraphCha
     )
     .patch(
       "/steps/:stepId",
-      async ({ project, params: { id, stepId }, body, store }) => {
-        const change = graphChanges.patchStep(project.seq, id, { stepId, patch: body });
+      async ({ project, params: { id, stepId }, body, actor, store }) => {
+        const patched = { stepId, patch: body };
+        const change = graphChanges.patchStep(project.seq, id, patched, actor());
         return envelope(await store(change));
       },
       {
@@ -56,8 +57,8 @@ export function graphRoutes(deps: { admission: Admission; graphChanges: GraphCha
     )
     .delete(
       "/steps/:stepId",
-      async ({ project, params: { id, stepId }, storeWithoutQuota }) => {
-        await storeWithoutQuota(graphChanges.removeStep(project.seq, id, stepId));
+      async ({ project, params: { id, stepId }, actor, storeWithoutQuota }) => {
+        await storeWithoutQuota(graphChanges.removeStep(project.seq, id, stepId, actor()));
         return status(204, undefined);
       },
       {
@@ -68,9 +69,9 @@ export function graphRoutes(deps: { admission: Admission; graphChanges: GraphCha
     )
     .post(
       "/transitions",
-      ({ project, params, body, once }) =>
+      ({ project, params, body, actor, once }) =>
         once(() => {
-          const add = graphChanges.addTransition(project.seq, params.id, body);
+          const add = graphChanges.addTransition(project.seq, params.id, body, actor());
           return () => ({ status: 201, body: envelope(add()) });
         }),
       {
@@ -82,8 +83,9 @@ export function graphRoutes(deps: { admission: Admission; graphChanges: GraphCha
     )
     .patch(
       "/transitions/:transitionId",
-      async ({ project, params: { id, transitionId }, body, store }) => {
-        const change = graphChanges.patchTransition(project.seq, id, { transitionId, patch: body });
+      async ({ project, params: { id, transitionId }, body, actor, store }) => {
+        const patched = { transitionId, patch: body };
+        const change = graphChanges.patchTransition(project.seq, id, patched, actor());
         return envelope(await store(change));
       },
       {
@@ -95,8 +97,9 @@ export function graphRoutes(deps: { admission: Admission; graphChanges: GraphCha
     )
     .delete(
       "/transitions/:transitionId",
-      async ({ project, params: { id, transitionId }, storeWithoutQuota }) => {
-        await storeWithoutQuota(graphChanges.removeTransition(project.seq, id, transitionId));
+      async ({ project, params: { id, transitionId }, actor, storeWithoutQuota }) => {
+        const remove = graphChanges.removeTransition(project.seq, id, transitionId, actor());
+        await storeWithoutQuota(remove);
         return status(204, undefined);
       },
       {

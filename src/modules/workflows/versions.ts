@@ -74,10 +74,10 @@ export function createVersions({ db: { sqlite }, clock }: { db: Db; clock: Clock
     "SELECT slug, name FROM segments WHERE id = +?",
   );
   const findNewest = sqlite.prepare<StoredVersion, [number]>(`
-    SELECT ${VERSION_COLUMNS} WHERE workflow_seq = +? ORDER BY seq DESC LIMIT ${MAX_VERSIONS}`);
+    SELECT ${VERSION_COLUMNS} WHERE workflow_seq = +? ORDER BY number DESC LIMIT ${MAX_VERSIONS}`);
   const findBefore = sqlite.prepare<StoredVersion, [number, number]>(`
     SELECT ${VERSION_COLUMNS}
-    WHERE workflow_seq = +? AND number < +? ORDER BY seq DESC LIMIT 1`);
+    WHERE workflow_seq = +? AND number < +? ORDER BY number DESC LIMIT 1`);
   const findByNumber = sqlite.prepare<StoredVersion, [number, number]>(
     `SELECT ${VERSION_COLUMNS} WHERE workflow_seq = +? AND number = +?`,
   );
