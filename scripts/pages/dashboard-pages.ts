@@ -21,6 +21,7 @@ export const OBJECT_LISTS = {
   email: { path: "/emails?status=BOUNCED&limit=1", id: "data.items.0.id" },
   contact: { path: "/contacts?limit=1", id: "contacts.0.id" },
   segment: { path: "/segments?limit=1", id: "data.items.0.id" },
+  form: { path: "/forms?limit=1", id: "data.items.0.id" },
   // The newest campaign went to few recipients, of whom none bounced.
   campaign: { path: "/campaigns?status=SENT&limit=2", id: "data.items.1.id" },
   draft: { path: "/campaigns?status=DRAFT&limit=1", id: "data.items.0.id" },
@@ -722,6 +723,12 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     states: ["FULL"],
   },
   { name: "forms", path: ({ project }) => `/p/${project}/forms`, heading: "Forms" },
+  ...["edit", "share", "report"].map((tab) => ({
+    name: `form-${tab}`,
+    path: ({ project, ids }: Place) => `/p/${project}/forms/${ids.form}?tab=${tab}`,
+    heading: /./,
+    states: ["FULL" as const],
+  })),
   {
     name: "forms-create",
     path: ({ project }) => `/p/${project}/forms`,

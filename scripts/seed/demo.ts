@@ -153,6 +153,7 @@ async function prepare(setting: settings.Setting): Promise<Parts & { inbox: stri
   await settings.addKeys(setting);
   const templates = await settings.addTemplates(setting, store);
   await settings.addTopics(setting);
+  await settings.addForm(setting);
   const segmentIds = await settings.addSegments(setting);
   const workflows = await settings.addWorkflows(setting, templates);
   const campaigns = await createCampaigns(setting.api, { ...setting, segmentIds });

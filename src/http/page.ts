@@ -203,6 +203,7 @@ input:not([type=checkbox], [type=radio]), select, textarea { width: 100%; min-he
 legend + .choice, .choices > .choice:first-child { border-top: 0 }
 .choice input { width: 1.25rem; height: 1.25rem; margin: .1875rem 0 0; accent-color: var(--edge) }
 .choice .hint { grid-column: 2 }
+.optional { color: var(--soft); font-weight: 400 }
 .choices { margin: 0 0 1rem }
 .day { display: none; margin: .5rem 0 0 2rem }
 .choices:has([value=until]:checked) .day { display: block }

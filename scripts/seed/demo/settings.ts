@@ -15,6 +15,8 @@ import { NEWS_SENDER, ORDERS_SENDER, SHOP, TEMPLATES } from "./template-texts.ts
 import type { StoredTemplate } from "./transactional.ts";
 import { WORKFLOWS } from "./workflow-texts.ts";
 import { createKey } from "../../../src/modules/keys.ts";
+import { countForm } from "../../../src/modules/forms/counts.ts";
+import { findForm } from "../../../src/modules/forms/form-store.ts";
 
 export type Setting = {
   app: Server;
@@ -151,6 +153,41 @@ export async function addTopics({ api }: Setting): Promise<void> {
     { name: "Trade customers", default: "UNSUBSCRIBED", visibility: "PRIVATE" },
   ];
   for (const topic of topics) await api.create("/topics", topic);
+}
+
+/** So many days has the form of the shop been on its page. */
+const FORM_DAYS = 90;
+
+/** The sign-up form of the shop with the figures of its days; more people come on weekends. */
+export async function addForm({ app, api, clock, untilMs }: Setting): Promise<void> {
+  clock.set(untilMs - FORM_DAYS * DAY_MS);
+  const id = await api.create("/forms", {
+    name: "Page of the shop",
+    title: "Letters from the harbour",
+    description: "New books and readings in the shop, once a month.",
+    fields: [
+      { name: "first_name", label: "First name", kind: "TEXT" },
+      {
+        name: "favourite",
+        label: "What do you like to read?",
+        kind: "CHOICE",
+        options: ["Novels", "Crime", "Sea and ships", "Cooking"],
+      },
+    ],
+    consent: { wording: "Harbour Books may send me its letter. I can leave at any time." },
+    origins: ["https://harbourbooks.example"],
+  });
+  const form = findForm(app.app, { id });
+  if (form === null) throw new Error("the form was not stored");
+  for (let day = FORM_DAYS; day > 0; day--) {
+    const at = untilMs - day * DAY_MS;
+    clock.set(at);
+    const isWeekend = [0, 6].includes(new Date(at).getUTCDay());
+    const shown = (isWeekend ? 60 : 34) + ((day * 7) % 23);
+    const submitted = Math.round(shown * (0.14 + ((day * 3) % 5) / 50));
+    const confirmed = Math.round(submitted * 0.82);
+    await app.writer.write(() => countForm(app.app, form.seq, { shown, submitted, confirmed }));
+  }
 }
 
 function invoice() {

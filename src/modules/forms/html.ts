@@ -132,7 +132,7 @@ function fieldHtml(field: FormField, language: FormLanguage, options: Options): 
   const id = `${idPrefix}${name}`;
   const optional = isRequired
     ? ""
-    : ` <span class="${prefix}hint">(${text(language.form.optional)})</span>`;
+    : ` <span class="${prefix}optional">(${text(language.form.optional)})</span>`;
   const given = `id="${id}" name="${name}"${must}${autocompleteOf(name)}${attributes}`;
   const control =
     kind === "CHOICE"

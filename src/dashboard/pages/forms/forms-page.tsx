@@ -81,7 +81,7 @@ export function FormsPage() {
           <Empty
             icon={ClipboardPen}
             title="No forms yet"
-            text="A sign-up form lets people subscribe: on a page of this server, or in the HTML of your site. They confirm by a mail, so that nobody subscribes somebody else."
+            text="A sign-up form lets people subscribe: on a page of this server, or in the HTML of your site. They confirm by a mail, so that strangers cannot subscribe them."
             action={create}
           >
             <Code label="Creating a form" samples={formSamples(url)} />
