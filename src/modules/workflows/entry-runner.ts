@@ -28,6 +28,7 @@ import {
   onEntriesDue,
 } from "./entry-runs.ts";
 import { type Graph, triggerOf } from "./graph/graph.ts";
+import type { AnnounceExecution } from "./run/announced-rows.ts";
 import type { StartableWorkflow, Triggers } from "./run/triggers.ts";
 
 /** Contacts that enter in one change: about ten milliseconds of work. */
@@ -88,10 +89,12 @@ export function createEntryRunner(deps: {
   app: App;
   triggers: Pick<Triggers, "startManually">;
   graphOf: (versionSeq: number) => Graph | null;
+  /** Part of a change: tells clients that the executions of a workflow changed. */
+  announce: AnnounceExecution;
   /** Is called after the commit of new executions. */
   wakeExecutions: () => void;
 }) {
-  const { app, triggers, graphOf, wakeExecutions } = deps;
+  const { app, triggers, graphOf, announce, wakeExecutions } = deps;
   const { db, writer, clock, log } = app;
   const underWay = new Map<number, Promise<void>>();
   const worker = createWorker({
@@ -128,6 +131,7 @@ export function createEntryRunner(deps: {
       if (schedule !== null && !hasOpenRun(app, seq, true)) {
         const { segmentId } = schedule;
         insertEntryRun(app, { seq, projectSeq }, { segmentId, plannedAt });
+        announce({ projectSeq, workflowSeq: seq });
       }
       setNext(seq, schedule === null ? null : nextTime(schedule, now));
     }
@@ -178,7 +182,7 @@ export function createEntryRunner(deps: {
         // The segment was deleted, or its condition cannot be evaluated: a person has to act.
         const message = error.status === 404 ? "The segment was deleted." : error.message;
         log.warn("an entry run failed", { run: run.id, error: message });
-        await writer.write(() => endEntryRun(app, run.seq, { status: "FAILED", error: message }));
+        await writer.write(() => end(run, { status: "FAILED", error: message }));
       })
       .catch((error: unknown) => {
         reportError(error);
@@ -205,12 +209,16 @@ export function createEntryRunner(deps: {
       }
       if (seqs.length < found.length) break;
     }
-    const ended = await writer.write(() =>
-      endEntryRun(app, run.seq, { status: "COMPLETED", error: null }),
-    );
+    const ended = await writer.write(() => end(run, { status: "COMPLETED", error: null }));
     if (ended === null) return;
     const { id, entered, skipped } = ended;
     log.info("contacts entered a workflow", { run: id, entered, skipped });
+  }
+
+  /** Part of a change. Null if the run had ended. */
+  function end(run: EntryRunRow, how: Pick<EntryRunRow, "status" | "error">): EntryRunRow | null {
+    announce(run);
+    return endEntryRun(app, run.seq, how);
   }
 
   /** Throws AppError if the segment was deleted, or its condition cannot be evaluated. */
@@ -229,10 +237,11 @@ export function createEntryRunner(deps: {
   }
 
   /** Part of a change: a slice enters. False if the run has ended. */
-  function enter({ seq, workflowSeq }: EntryRunRow, contactSeqs: readonly number[]): boolean {
+  function enter(run: EntryRunRow, contactSeqs: readonly number[]): boolean {
+    const { seq, workflowSeq } = run;
     const found = findStartable(app).get(workflowSeq);
     if (found === null) {
-      endEntryRun(app, seq, { status: "CANCELLED", error: NOT_ENABLED });
+      end(run, { status: "CANCELLED", error: NOT_ENABLED });
       return false;
     }
     if (!moveCursor(seq, contactSeqs.at(-1) ?? 0)) return false;

@@ -171,6 +171,7 @@ function createExecutionRunner(deps: Parts & { workflows: Workflows }) {
     app,
     triggers,
     graphOf: workflows.graphOf,
+    announce,
     wakeExecutions: runner.wake,
   });
   return { runner, calls, entries, executionRows, executions };

@@ -187,6 +187,15 @@ describe("a schedule", () => {
     expect(await summary(id)).toEqual(["COMPLETED 1 0"]);
   });
 
+  test("keeps its segment from being deleted", async () => {
+    const segmentId = await a.t.create("/segments", { name: "s", type: "STATIC" }, "data.id");
+    const id = await a.workflow(daily({ segmentId }));
+    const remove = () => a.t.call("DELETE", `/segments/${segmentId}`);
+    expect((await remove()).status).toBe(409);
+    await a.t.call("PATCH", `/workflows/${id}`, { trigger: { type: "MANUAL" } });
+    expect((await remove()).status).toBe(204);
+  });
+
   test("is not moved by a change of something else, and is by a change of its times", async () => {
     const id = await a.workflow(daily());
     const patched = async (body: Given) =>

@@ -1,6 +1,7 @@
 /** When time windows open, and to which branch a split leads. */
 
 import { describe, expect, test } from "bun:test";
+import { cronProblem, nextTimes } from "../../../src/modules/workflows/cron.ts";
 import type { Weekday } from "../../../src/modules/workflows/graph/graph.ts";
 import { splitBranch } from "../../../src/modules/workflows/steps/split.ts";
 import { windowOpensAt, zoneOfWindow } from "../../../src/modules/workflows/steps/time-window.ts";
@@ -155,3 +156,42 @@ describe("a split", () => {
     expect(Math.abs(count("b") - 600)).toBeLessThan(80);
   });
 });
+
+/** The clocks of Berlin skip 02:00 to 03:00 on 2026-03-29, and show it twice on 2026-10-25. */
+const SCHEDULES: readonly [name: string, cron: string, after: string, times: string[]][] = [
+  [
+    "a skipped time comes when the clocks were put forward",
+    "30 2 * * *",
+    "2026-03-28T12:00Z",
+    ["2026-03-29T01:00Z", "2026-03-30T00:30Z"],
+  ],
+  [
+    "a time that is shown twice comes once",
+    "30 2 * * *",
+    "2026-10-24T12:00Z",
+    ["2026-10-25T00:30Z", "2026-10-26T01:30Z"],
+  ],
+  [
+    "it does not come a second time after the first",
+    "30 2 * * *",
+    "2026-10-25T00:30Z",
+    ["2026-10-26T01:30Z"],
+  ],
+  ["each hour comes", "0 * * * *", "2026-10-24T23:30Z", ["2026-10-25T00:00Z", "2026-10-25T01:00Z"]],
+  ["workdays skip the weekend", "0 9 * * MON-FRI", "2026-11-27T08:00Z", ["2026-11-30T08:00Z"]],
+  ["leap days come every four years", "0 0 29 2 *", "2026-01-01T00:00Z", ["2028-02-28T23:00Z"]],
+];
+
+test.each(SCHEDULES)("of a schedule, %s", (_, cron, after, times) => {
+  const found = nextTimes({ cron, timeZone: BERLIN }, Date.parse(after), times.length);
+  expect(found.map((at) => new Date(at).toISOString())).toEqual(
+    times.map((time) => new Date(time).toISOString()),
+  );
+});
+
+test.each(["0 9 * *", "0 9 * * * *", "@daily", "60 9 * * *", "0 9 30 2 *", "0 9 * * 8", "x"])(
+  "%s is no schedule",
+  (cron) => {
+    expect(cronProblem(cron, BERLIN)).not.toBeNull();
+  },
+);
