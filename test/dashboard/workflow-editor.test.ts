@@ -87,7 +87,8 @@ async function choose(page: Page, panel: Locator, name: string, option: string):
 
 describe("the editor of workflows", () => {
   pageTest("makes the example of the documentation by mouse", async () => {
-    const { page, problems, close } = await openAs(server, "/workflows", { person: "editor" });
+    const opened = await openAs(server, "/workflows", { person: "editor" });
+    const { page, problems, close } = opened;
     await page.getByRole("link", { name: "Create a workflow" }).click();
     await page.getByRole("textbox", { name: "Name" }).fill("Welcome");
     await page.getByRole("combobox", { name: "Event" }).fill("signed-up");
@@ -99,13 +100,14 @@ describe("the editor of workflows", () => {
     const problem = page.getByRole("button", { name: /^Send email: the template/ });
     await expectSoon(() => page.locator(":focus").innerText(), await problem.innerText());
     await page.locator(".step-box[data-faulty]").waitFor();
+    expect(await opened.findings()).toEqual([]);
     await problem.click();
     await choose(page, panel, "Template", "Hello");
     await expectSoon(() => problem.count(), 0);
 
     panel = await add(page, "Send email", "Wait for event", "opened");
     await panel.getByRole("combobox", { name: "Event" }).fill("email.opened");
-    panel = await add(page, "Wait for event", "End", "done");
+    panel = await add(page, "Wait for event, at “In time”", "End", "done");
     await panel.getByRole("textbox", { name: "Reason" }).fill("opened");
     panel = await add(page, "Wait for event, at “Not in time”", "Send email", "again");
     await choose(page, panel, "Template", "Hello");
@@ -189,7 +191,7 @@ describe("the editor of workflows", () => {
     await keys.tabTo("combobox Event");
     await keys.type("email.opened");
     await nameAndLeave("opened");
-    await addByKeys("Wait for event", "End");
+    await addByKeys("Wait for event, at “In time”", "End");
     await keys.tabTo("textbox Reason");
     await keys.type("opened");
     await nameAndLeave("done");
@@ -219,54 +221,72 @@ describe("the editor of workflows", () => {
     await close();
   });
 
-  pageTest("two people save; leaving asks and keeps the edits; all contacts enter", async () => {
-    const made = await server.call("POST", "/workflows", {
-      name: "Pause",
-      enabled: true,
-      trigger: { type: "MANUAL" },
-      steps: [{ id: "pause", type: "DELAY", name: "Pause", config: { amount: 1, unit: "days" } }],
-    });
-    const path = `/workflows/${stringAt(made, "data.id")}`;
-    const { page, problems, close } = await openAs(server, path, { person: "editor" });
-    const amount = dialog(page, "Step").getByRole("textbox", { name: "Wait for" });
-    await page.locator(".step-box", { hasText: "Pause" }).click();
-    await amount.fill("2");
-    await server.call("PATCH", path, {
-      steps: [{ id: "pause", type: "DELAY", config: { amount: 3, unit: "days" } }],
-    });
-    await page.getByRole("button", { name: "Save changes" }).click();
-    const conflict = dialog(page, "Somebody else changed this workflow");
-    await conflict.getByText("Theirs").first().waitFor();
-    await conflict.getByRole("button", { name: "Keep all of mine" }).click();
-    await page.getByText(/^Saved /).waitFor();
-    const delay = async () => valueAt(await server.call("GET", path), "data.steps.1.config.amount");
-    expect(await delay()).toBe(2);
+  pageTest(
+    "two people save; leaving asks and keeps the edits; all contacts enter; copy, deletion, series",
+    async () => {
+      const made = await server.call("POST", "/workflows", {
+        name: "Pause",
+        enabled: true,
+        trigger: { type: "MANUAL" },
+        steps: [{ id: "pause", type: "DELAY", name: "Pause", config: { amount: 1, unit: "days" } }],
+      });
+      const path = `/workflows/${stringAt(made, "data.id")}`;
+      const { page, problems, close } = await openAs(server, path, { person: "editor" });
+      const amount = dialog(page, "Step").getByRole("textbox", { name: "Wait for" });
+      await page.locator(".step-box", { hasText: "Pause" }).click();
+      await amount.fill("2");
+      await server.call("PATCH", path, {
+        steps: [{ id: "pause", type: "DELAY", config: { amount: 3, unit: "days" } }],
+      });
+      await page.getByRole("button", { name: "Save changes" }).click();
+      const conflict = dialog(page, "Somebody else changed this workflow");
+      await conflict.getByText("Theirs").first().waitFor();
+      await conflict.getByRole("button", { name: "Keep all of mine" }).click();
+      await page.getByText(/^Saved /).waitFor();
+      const delay = async () =>
+        valueAt(await server.call("GET", path), "data.steps.1.config.amount");
+      expect(await delay()).toBe(2);
 
-    await amount.fill("4");
-    await page.getByRole("link", { name: "Emails" }).click();
-    await dialog(page, "Leave without saving?")
-      .getByRole("button", { name: "Leave without saving" })
-      .click();
-    await page.getByRole("heading", { level: 1, name: "Emails" }).waitFor();
-    await page.goBack();
-    await page.getByText(/that were not saved are here again/).waitFor();
-    await expectSoon(() => amount.inputValue(), "4");
-    await page.getByRole("button", { name: "Discard them" }).click();
-    await expectSoon(() => amount.inputValue(), "2");
-    expect(await delay()).toBe(2);
+      await amount.fill("4");
+      await page.getByRole("link", { name: "Emails" }).click();
+      await dialog(page, "Leave without saving?")
+        .getByRole("button", { name: "Leave without saving" })
+        .click();
+      await page.getByRole("heading", { level: 1, name: "Emails" }).waitFor();
+      await page.goBack();
+      await page.getByText(/that were not saved are here again/).waitFor();
+      await expectSoon(() => amount.inputValue(), "4");
+      await page.getByRole("button", { name: "Discard them" }).click();
+      await expectSoon(() => amount.inputValue(), "2");
+      expect(await delay()).toBe(2);
 
-    await server.call("POST", "/contacts", { email: "cleo@acme.example" });
-    await page.getByRole("button", { name: "More actions" }).click();
-    await page.getByRole("menuitem", { name: "Start by hand" }).click();
-    const start = dialog(page, "Start Pause");
-    await start.getByRole("radio", { name: "All contacts" }).click();
-    await start.getByRole("button", { name: /^Start it for \d+ contacts?$/ }).click();
-    await page.getByText(/Contacts (?:are entering|entered)/).waitFor();
-    await expectSoon(async () => {
-      const runs = await server.call("GET", `${path}/entries`);
-      return valueAt(runs, "data.items.0.status");
-    }, "COMPLETED");
-    expect(problems.filter((text) => !text.includes("status of 412"))).toEqual([]);
-    await close();
-  });
+      await server.call("POST", "/contacts", { email: "cleo@acme.example" });
+      await page.getByRole("button", { name: "More actions" }).click();
+      await page.getByRole("menuitem", { name: "Start by hand" }).click();
+      const start = dialog(page, "Start Pause");
+      await start.getByRole("radio", { name: "All contacts" }).click();
+      await start.getByRole("button", { name: /^Start it for \d+ contacts?$/ }).click();
+      await page.getByText(/Contacts (?:are entering|entered)/).waitFor();
+      await expectSoon(async () => {
+        const runs = await server.call("GET", `${path}/entries`);
+        return valueAt(runs, "data.items.0.status");
+      }, "COMPLETED");
+
+      const name = page.getByRole("textbox", { name: "Name of the workflow" });
+      await page.getByRole("button", { name: "More actions" }).click();
+      await page.getByRole("menuitem", { name: "Duplicate" }).click();
+      await expectSoon(() => name.inputValue(), "Pause (copy)");
+      await page.getByRole("button", { name: "More actions" }).click();
+      await page.getByRole("menuitem", { name: "Delete" }).click();
+      await dialog(page, "Delete this workflow?")
+        .getByRole("button", { name: "Delete the workflow" })
+        .click();
+      await page.getByRole("link", { name: "Create a workflow" }).click();
+      await page.getByRole("button", { name: /^Birthday/ }).click();
+      await expectSoon(() => name.inputValue(), "Birthday");
+      await page.getByText(/^If it is enabled: every day at/).waitFor();
+      expect(problems.filter((text) => !text.includes("status of 412"))).toEqual([]);
+      await close();
+    },
+  );
 });

@@ -10,7 +10,7 @@ import type { ExecutionPath, StepRun } from "./execution-path.ts";
 import { layoutOf, type Layout, type Point, STEP_SIZE } from "./layout/layout.ts";
 import { StepBadges } from "./step-badges.tsx";
 import { StepIcon } from "./step-icon.tsx";
-import { branchWord, settingsText, spanText, stepName, TYPE_WORDS } from "./step-texts.ts";
+import { settingsText, spanText, stepName, TYPE_WORDS, wayWord } from "./step-texts.ts";
 import type { useCanvasView } from "./use-canvas-view.ts";
 
 /** Names a way out of a step, or its open end. */
@@ -70,7 +70,7 @@ export function Canvas(props: {
         data-traced={path !== null || undefined}
         style={{ width: layout.width, height: layout.height, zoom: view.zoom }}
       >
-        <Lines layout={layout} ways={transitions} ends={ends} path={path} />
+        <Lines layout={layout} steps={steps} ways={transitions} ends={ends} path={path} />
         {steps.map((step) => (
           <StepBox
             key={step.id}
@@ -86,7 +86,7 @@ export function Canvas(props: {
           </StepBox>
         ))}
         {onAdd !== null &&
-          placed(layout, [...transitions, ...ends]).map(({ place, at }) => (
+          placed(layout, steps, [...transitions, ...ends]).map(({ place, at }) => (
             <AddButton
               key={placeKey(place)}
               at={at}
@@ -117,7 +117,7 @@ const ORIGIN: Point = { x: 0, y: 0 };
 export function addLabel(steps: readonly DraftStep[], { from, branch }: WayOut): string {
   const step = steps.find(({ id }) => id === from);
   const name = step === undefined ? from : stepName(step);
-  const word = branchWord(branch);
+  const word = wayWord(step, branch);
   return word === null ? `Add a step after ${name}` : `Add a step after ${name}, at “${word}”`;
 }
 
@@ -143,20 +143,25 @@ const FROM_STEP = 25;
 const APART = 30;
 
 /** The place of the button of a line: near its first step, or its second one if several begin there. */
-function addPlace(layout: Layout, place: WayOut | Way): Point {
+function addPlace(layout: Layout, place: WayOut | Way, isOnly: boolean): Point {
   const points = layout.lines.get(placeKey(place)) ?? [];
   const [start = ORIGIN, next = ORIGIN, third] = points;
   if (!("to" in place)) return { x: next.x, y: next.y + 12 };
   if (third !== undefined && third.y < next.y) return { x: next.x, y: (next.y + third.y) / 2 };
-  if (place.branch === null) return { x: start.x, y: start.y + FROM_STEP };
+  if (isOnly) return { x: start.x, y: start.y + FROM_STEP };
   return { x: next.x, y: next.y - FROM_STEP };
 }
 
 /** The buttons with their places; those of branches that meet at once stand beside each other. */
-function placed<T extends WayOut | Way>(layout: Layout, places: readonly T[]) {
+function placed<T extends WayOut | Way>(
+  layout: Layout,
+  steps: readonly DraftStep[],
+  places: readonly T[],
+) {
   const taken = new Set<string>();
+  const single = new Set(steps.filter((step) => branchesOf(step).length === 1).map(({ id }) => id));
   return places.map((place) => {
-    const at = addPlace(layout, place);
+    const at = addPlace(layout, place, single.has(place.from));
     while (taken.has(`${at.x} ${at.y}`)) at.x += APART;
     taken.add(`${at.x} ${at.y}`);
     return { place, at };
@@ -224,11 +229,13 @@ function runText({ state, times, startedAt, completedAt }: StepRun): string {
 
 function Lines(props: {
   layout: Layout;
+  steps: readonly DraftStep[];
   ways: readonly Way[];
   ends: readonly WayOut[];
   path: ExecutionPath | null;
 }) {
-  const { layout, ways, ends, path } = props;
+  const { layout, steps, ways, ends, path } = props;
+  const byId = new Map(steps.map((step) => [step.id, step]));
   return (
     <>
       <svg width={layout.width} height={layout.height} aria-hidden className="canvas-lines">
@@ -252,7 +259,7 @@ function Lines(props: {
         ))}
       </svg>
       {[...ways, ...ends].map((place) => {
-        const word = branchWord(place.branch);
+        const word = wayWord(byId.get(place.from), place.branch);
         const [start, next] = layout.lines.get(placeKey(place)) ?? [];
         if (word === null || start === undefined || next === undefined) return null;
         const at = labelPlace(start, next);

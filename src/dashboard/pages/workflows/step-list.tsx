@@ -17,7 +17,7 @@ import { numbersOf, type OutlineStep, outlineOf, type OutlineWay } from "./edito
 import type { ExecutionPath, StepRun } from "./execution-path.ts";
 import { StepBadges } from "./step-badges.tsx";
 import { StepIcon } from "./step-icon.tsx";
-import { branchWord, settingsText, spanText, stepName, TYPE_WORDS } from "./step-texts.ts";
+import { settingsText, spanText, stepName, TYPE_WORDS, wayWord } from "./step-texts.ts";
 
 type Props = {
   graph: Graph;
@@ -88,7 +88,7 @@ function StepRow(props: { item: OutlineStep; depth: number; shared: Shared }) {
           <ul className="step-branches">
             {ways.map((way) => (
               <li key={way.branch ?? ""}>
-                <WayLine from={step.id} way={way} isBranching shared={shared} />
+                <WayLine from={step.id} way={way} shared={shared} />
                 {way.steps.length > 0 && (
                   <Steps items={way.steps} depth={depth + 1} shared={shared} />
                 )}
@@ -104,19 +104,13 @@ function StepRow(props: { item: OutlineStep; depth: number; shared: Shared }) {
 }
 
 /** Where a way leads, if that is not the next row, and the button that adds a step to it. */
-function WayLine(props: {
-  from: string;
-  way: OutlineWay;
-  /** The step has several ways, so each is named. */
-  isBranching?: boolean;
-  shared: Shared;
-}) {
-  const { from, way, isBranching = false, shared } = props;
+function WayLine({ from, way, shared }: { from: string; way: OutlineWay; shared: Shared }) {
   const { graph, numbers, onAdd } = shared;
   const { branch, to, isElsewhere } = way;
   const target = graph.steps.find(({ id }) => id === to);
   const place = { from, branch };
-  const word = isBranching ? (branchWord(branch) ?? "In time") : null;
+  const step = graph.steps.find(({ id }) => id === from);
+  const word = wayWord(step, branch);
   return (
     <div className="step-way">
       {word !== null && <strong className="small">{word}</strong>}

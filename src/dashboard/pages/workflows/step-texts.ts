@@ -1,7 +1,7 @@
 /** The steps of a workflow in words: their types, their settings and their branches. */
 
 import type { Workflow } from "../../../modules/workflows/model.ts";
-import type { Config, DraftStep, StepKind } from "./editor/draft.ts";
+import { branchesOf, type Config, type DraftStep, type StepKind } from "./editor/draft.ts";
 import { isRecord } from "../../ui/is-record.ts";
 import { triggerText } from "./trigger-texts.ts";
 
@@ -34,6 +34,15 @@ const BRANCH_WORDS: Readonly<Record<string, string>> = {
 /** The word of a branch; null for the only way on. */
 export const branchWord = (branch: string | null): string | null =>
   branch === null ? null : (BRANCH_WORDS[branch] ?? branch);
+
+/** The word of a way out of a step; null for its only one. */
+export const wayWord = (
+  step: Pick<DraftStep, "type" | "config"> | undefined,
+  branch: string | null,
+): string | null =>
+  branch === null && step !== undefined && branchesOf(step).length > 1
+    ? "In time"
+    : branchWord(branch);
 
 /** What a step of this kind needs first, in place of its settings. */
 const MISSING: Readonly<Partial<Record<StepKind, readonly [string, string]>>> = {

@@ -66,6 +66,9 @@ function WorkflowView({ workflow, project }: { workflow: Workflow; project: stri
         <>
           {value.description !== "" && <>{value.description}. </>}
           {entrySentence(workflow)}
+          {workflow.enabled && editor.isChanged && (
+            <> Saving changes it for those who enter from then on.</>
+          )}
         </>
       }
       back={<BackToWorkflows project={project} />}

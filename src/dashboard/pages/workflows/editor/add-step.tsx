@@ -4,7 +4,7 @@ import { Select } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { StepIcon } from "../step-icon.tsx";
-import { branchWord, stepName, TYPE_WORDS } from "../step-texts.ts";
+import { stepName, TYPE_WORDS, wayWord } from "../step-texts.ts";
 import type { StepKind } from "./draft.ts";
 import { connect, freeStepId, insertStep, type WayOut, stepOf, wayAt } from "./graph-edits.ts";
 import { firstConfig, STEP_KINDS } from "./kinds.ts";
@@ -28,7 +28,7 @@ export function AddStep(props: {
   const { value } = editor;
   const from = shown === null ? undefined : stepOf(value, shown.from);
   if (shown === null || from === undefined) return null;
-  const word = branchWord(shown.branch);
+  const word = wayWord(from, shown.branch);
   const isEnd = wayAt(value, shown) === undefined;
 
   function add(type: StepKind): void {

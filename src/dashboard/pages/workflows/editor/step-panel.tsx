@@ -12,7 +12,7 @@ import { SideDrawer } from "../../../ui/side-drawer.tsx";
 import { showDone } from "../../../ui/undo.tsx";
 import { StepNumbers } from "../step-numbers.tsx";
 import { StepIcon } from "../step-icon.tsx";
-import { branchWord, stepName, TYPE_WORDS } from "../step-texts.ts";
+import { settingsText, stepName, TYPE_WORDS, wayWord } from "../step-texts.ts";
 import { stepChoices } from "./add-step.tsx";
 import { branchesOf, type DraftStep, type Graph } from "./draft.ts";
 import { faultAt, faultText } from "./faults.ts";
@@ -199,7 +199,7 @@ function Following(props: {
       <legend>What follows</legend>
       {branches.map((branch) => {
         const place = { from: step.id, branch };
-        const word = branchWord(branch) ?? (branches.length > 1 ? "In time" : null);
+        const word = wayWord(step, branch);
         return (
           <div key={branch ?? ""} className="following">
             <Select
@@ -295,7 +295,7 @@ function Actions(props: { editor: WorkflowEditing; step: DraftStep; onClose: () 
                 <Radio
                   key={branch ?? ""}
                   value={branch ?? ""}
-                  label={`${branchWord(branch) ?? "In time"}: ${targetName(value, { from: step.id, branch })}`}
+                  label={`${wayWord(step, branch) ?? "On"}: ${targetName(value, { from: step.id, branch })}`}
                 />
               ))}
             </Stack>
@@ -310,7 +310,9 @@ function Actions(props: { editor: WorkflowEditing; step: DraftStep; onClose: () 
 
 function targetName(graph: Graph, place: WayOut): string {
   const to = stepOf(graph, wayAt(graph, place)?.to ?? "");
-  return to === undefined ? "" : stepName(to);
+  return to === undefined
+    ? ""
+    : [stepName(to), settingsText(to)].filter((text) => text !== "").join(", ");
 }
 
 function StepId(props: {
