@@ -275,7 +275,7 @@ describe("the editor of workflows", () => {
       const name = page.getByRole("textbox", { name: "Name of the workflow" });
       await page.getByRole("button", { name: "More actions" }).click();
       await page.getByRole("menuitem", { name: "Duplicate" }).click();
-      await expectSoon(() => name.inputValue(), "Pause (copy)");
+      await expectSoon(() => name.inputValue(), "Pause copy");
       await page.getByRole("button", { name: "More actions" }).click();
       await page.getByRole("menuitem", { name: "Delete" }).click();
       await dialog(page, "Delete this workflow?")
@@ -284,7 +284,7 @@ describe("the editor of workflows", () => {
       await page.getByRole("link", { name: "Create a workflow" }).click();
       await page.getByRole("button", { name: /^Birthday/ }).click();
       await expectSoon(() => name.inputValue(), "Birthday");
-      await page.getByText(/^If it is enabled: every day at/).waitFor();
+      await page.getByText(/If it is enabled: every day at/).waitFor();
       expect(problems.filter((text) => !text.includes("status of 412"))).toEqual([]);
       await close();
     },

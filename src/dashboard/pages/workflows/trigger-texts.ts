@@ -1,6 +1,7 @@
 /** What starts a workflow, in words. */
 
 import type { Config } from "./editor/draft.ts";
+import { withCapital } from "../../ui/sentence.ts";
 import { cronText } from "./editor/cron.ts";
 
 type Triggered = {
@@ -33,8 +34,9 @@ export function entrySentence({ enabled, allowReentry, trigger }: Triggered): st
     case "SCHEDULE": {
       const who =
         textAt(trigger, "segmentId") === "" ? "all contacts" : "the contacts of a segment";
-      const text = `${cronText(textAt(trigger, "cron"))}, ${who} enter it, ${again}.`;
-      return enabled ? capitalised(text) : `If it is enabled: ${text}`;
+      const except = allowReentry ? "unless they are in it already" : "each of them once";
+      const text = `${cronText(textAt(trigger, "cron"))}, ${who} enter it, ${except}.`;
+      return enabled ? withCapital(text) : `If it is enabled: ${text}`;
     }
     case "MANUAL":
       return enabled
@@ -44,8 +46,6 @@ export function entrySentence({ enabled, allowReentry, trigger }: Triggered): st
       return `${enabled ? "Each event" : "If it is enabled, each event"} ${textAt(trigger, "eventName")} starts it for its contact, ${again}.`;
   }
 }
-
-const capitalised = (text: string): string => `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}`;
 
 /** A sentence about who enters next. */
 export function entryText(trigger: Config): string {

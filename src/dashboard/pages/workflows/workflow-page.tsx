@@ -12,6 +12,7 @@ import { TitleField } from "../../ui/editors/title-field.tsx";
 import { useComparison } from "../../ui/editors/use-comparison.ts";
 import { BackLabel, Page, PageTabs, TabLink } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { withEnd } from "../../ui/sentence.ts";
 import { Status } from "../../ui/status.tsx";
 import { useDelayed } from "../../ui/use-delayed.ts";
 import { DRAFT_LABELS } from "./editor/draft.ts";
@@ -64,7 +65,7 @@ function WorkflowView({ workflow, project }: { workflow: Workflow; project: stri
       isFixed={tab.isFixed === true}
       description={
         <>
-          {value.description !== "" && <>{value.description}. </>}
+          {value.description !== "" && <>{withEnd(value.description)} </>}
           {entrySentence(workflow)}
           {workflow.enabled && editor.isChanged && (
             <> Saving changes it for those who enter from then on.</>
