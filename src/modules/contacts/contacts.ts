@@ -38,6 +38,7 @@ import { admissionOf } from "../admission.ts";
 import { bodiesOf } from "../../http/body.ts";
 import { eventLog } from "../../events/log.ts";
 import { contactService } from "./service.ts";
+import { findTopic, setChoice, topicIn } from "../topics/choices.ts";
 import { filterAudience } from "../segments/filter-audience.ts";
 import { contactRemoval } from "./remove.ts";
 
@@ -68,6 +69,12 @@ function createContactJobs(app: App) {
     hasLeft(contactSeq) {
       const contact = contacts.findBySeq(contactSeq);
       return contact !== null && hasLeft(contact.projectSeq, contact.email);
+    },
+    setTopic(contact, { topicId, isSubscribed }, jobId) {
+      const topic = findTopic(app, contact.projectSeq, topicId);
+      if (topic === null) return false;
+      const cause = { consent: { source: { type: "BULK", id: jobId } } } as const;
+      return setChoice(app, contact, { topic, isSubscribed, cause });
     },
   });
   const worker = createJobWorker({
@@ -114,7 +121,13 @@ function createContactJobs(app: App) {
     files,
     imports,
     exports: createExports({ app, quota, audience }),
-    bulk: createBulk({ db, jobs, quota, audience }),
+    bulk: createBulk({
+      db,
+      jobs,
+      quota,
+      audience,
+      ensureTopic: (projectSeq, topicId) => void topicIn(app, projectSeq, topicId),
+    }),
     worker,
   };
 }

@@ -116,6 +116,12 @@ const CONTACT_FILTERS = {
   subscribed: Type.Optional(
     describedUse(QueryBoolean(), "Only contacts that are subscribed, or only those that are not"),
   ),
+  topic: Type.Optional(
+    Type.String({
+      maxLength: 60,
+      description: "Key of a topic: only contacts who are in it, by their choice or the default",
+    }),
+  ),
   search: Type.Optional(
     Type.String({
       maxLength: 320,

@@ -20,6 +20,7 @@ type ContactFilters = {
   subscribed?: "true" | "false" | undefined;
   search?: string | undefined;
   data?: string | undefined;
+  topic?: string | undefined;
 };
 
 /** The keys under which people keep names, in the order of their parts. */
@@ -37,14 +38,28 @@ const SCANNED_AT_ONCE = 20_000;
 type Contact = typeof contacts.$inferSelect;
 
 /** The condition of the filters; undefined if all contacts of the project match. */
-export function contactFilter({ subscribed, search, data }: ContactFilters): SQL | undefined {
+export function contactFilter({
+  subscribed,
+  search,
+  data,
+  topic,
+}: ContactFilters): SQL | undefined {
   const parts = data === undefined ? [] : Object.entries(readDataFilter(data) ?? {});
   return and(
     subscribed === undefined ? undefined : eq(contacts.isSubscribed, subscribed === "true"),
+    topic === undefined ? undefined : isInTopicWith(topic),
     search === undefined ? undefined : hasAddressOrName(search),
     ...parts.map(([key, part]) => hasValue(key, folded(part))),
   );
 }
+
+/** Whether the contact is in the topic with a key, by its choice or the default of the topic. */
+const isInTopicWith = (key: string): SQL => sql`(
+  SELECT coalesce(
+    (SELECT chosen.is_subscribed FROM topic_subscriptions AS chosen
+     WHERE chosen.topic_seq = topic.seq AND chosen.contact_seq = ${contacts.seq}),
+    topic.default_state = 'SUBSCRIBED')
+  FROM topics AS topic WHERE topic.project_seq = ${contacts.projectSeq} AND topic.key = ${key})`;
 
 export const hasId = (ids: readonly string[]): SQL => inArray(contacts.id, [...ids]);
 

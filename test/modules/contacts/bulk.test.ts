@@ -124,6 +124,25 @@ describe("a bulk action", () => {
     expect((await members()).toSorted()).toEqual(["ada@x.io", "carl@x.io", "dora@y.io"]);
   });
 
+  test("lets contacts join a topic, and leave it", async () => {
+    const topicId = await t.create("/topics", { name: "News" }, "data.id");
+    const subscribers = async () =>
+      (await t.call("GET", `/topics/${topicId}`)).at("data.subscribers");
+    await runBulk({ action: "subscribe", query: {} });
+    const joined = await runBulk({ action: "joinTopic", topicId, filter: onX });
+    expect(joined.at("data")).toMatchObject({ processed: 3, updated: 3 });
+    expect(await subscribers()).toBe(3);
+    const left = await runBulk({ action: "leaveTopic", topicId, ids: [ids[0], ids[3]] });
+    expect(left.at("data")).toMatchObject({ processed: 2, updated: 1 });
+    expect(await subscribers()).toBe(2);
+    const others = await runBulk({ action: "leaveTopic", topicId, query: { topic: "news" } });
+    expect(others.at("data")).toMatchObject({ processed: 2, updated: 2 });
+    const sources = t.db.sqlite.query(
+      "SELECT DISTINCT source_type FROM consents WHERE topic_seq IS NOT NULL",
+    );
+    expect(sources.values()).toEqual([["BULK"]]);
+  });
+
   test("sets values, removes keys, and reports a contact whose data would be too large", async () => {
     const large = "x".repeat(40 * 1024);
     await t.call("PATCH", `/contacts/${ids[1]}`, { data: { large } });
@@ -220,6 +239,12 @@ describe("POST /contacts/bulk refuses", () => {
       [["query", "invalid_value"]],
     ],
     ["no segment", { action: "addToSegment", ids: ["a"] }, [["segmentId", "required"]]],
+    ["no topic", { action: "joinTopic", ids: ["a"] }, [["topicId", "required"]]],
+    [
+      "an unknown topic",
+      { action: "leaveTopic", ids: ["a"], topicId: "none" },
+      [["topicId", "unknown_reference"]],
+    ],
     ["no values", { action: "set", ids: ["a"] }, [["data", "required"]]],
     [
       "values for another action",

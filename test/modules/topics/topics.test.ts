@@ -138,6 +138,15 @@ describe("the choices of a contact", () => {
       ],
       [1, 1],
     ]);
+    const listed = async (topic: string) => {
+      const { body } = await t.call("GET", `/contacts?topic=${topic}&subscribed=true`);
+      return Object(body).items.map((each: { email: string }) => each.email);
+    };
+    expect([await listed("all"), await listed("few"), await listed("none")]).toEqual([
+      ["grace@example.com"],
+      ["ada@example.com"],
+      [],
+    ]);
     // A repeated choice is no event.
     expect(t.eventNames().filter((name) => name.startsWith("contact.topic"))).toEqual([
       "contact.topic_unsubscribed",

@@ -10,7 +10,7 @@ import { useProject } from "../../state.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import type { Export } from "../../ui/export-button.tsx";
 import { showDone } from "../../ui/undo.tsx";
-import { SegmentDialog, ValueDialog } from "./bulk-dialogs.tsx";
+import { SegmentDialog, TopicChoice, ValueDialog } from "./bulk-dialogs.tsx";
 import { BULK_WORDS, contactsText, doneText } from "./bulk-words.ts";
 import { bulkQuery, type ContactSearch } from "./search.ts";
 import { useContactExport } from "./use-contact-export.ts";
@@ -33,7 +33,13 @@ const LOOK_AGAIN_MS = 500;
 /** The interface takes so many ids in a URL. */
 const MAX_EXPORTED = 200;
 const SHOWN = ["subscribe", "unsubscribe", "delete"] as const satisfies BulkAction[];
-const MORE = ["addToSegment", "removeFromSegment", "set"] as const satisfies BulkAction[];
+const MORE = [
+  "addToSegment",
+  "removeFromSegment",
+  "joinTopic",
+  "leaveTopic",
+  "set",
+] as const satisfies BulkAction[];
 const number = new Intl.NumberFormat();
 
 export function BulkBar({ ids, search, total, run, onDone, onChanged }: Props) {
@@ -107,6 +113,14 @@ export function BulkBar({ ids, search, total, run, onDone, onChanged }: Props) {
           count={count}
           onClose={close}
           onSubmit={(segmentId) => start(asked, { segmentId })}
+        />
+      )}
+      {(asked === "joinTopic" || asked === "leaveTopic") && (
+        <TopicChoice
+          action={asked}
+          count={count}
+          onClose={close}
+          onSubmit={(topicId) => start(asked, { topicId })}
         />
       )}
       {(asked === "subscribe" || asked === "unsubscribe" || asked === "delete") && (

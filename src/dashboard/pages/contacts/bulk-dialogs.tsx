@@ -9,6 +9,7 @@ import { useProject } from "../../state.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { DialogForm } from "../../ui/dialog-form.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
+import { useTopics } from "../topics/use-topics.ts";
 import { BULK_WORDS, contactsText } from "./bulk-words.ts";
 import { DraftRow } from "./data-editor.tsx";
 import { editOf, type ValueDraft } from "./data-values.ts";
@@ -80,6 +81,43 @@ export function SegmentDialog(
         {segmentId === NEW && (
           <TextInput label="Name of the new segment" autoFocus {...form.field("name")} />
         )}
+      </DialogForm>
+    </Dialog>
+  );
+}
+
+export function TopicChoice(props: Props<string> & { action: "joinTopic" | "leaveTopic" }) {
+  const { action, count, onClose, onSubmit } = props;
+  const { data } = useTopics(useProject()?.id ?? "");
+  const form = useApiForm({
+    initial: { topicId: "" },
+    submit: ({ topicId }) => onSubmit(topicId),
+    onDone: onClose,
+  });
+  return (
+    <Dialog
+      opened
+      onClose={onClose}
+      title={`${BULK_WORDS[action].verb}: ${contactsText(count)}`}
+      size="sm"
+    >
+      <DialogForm
+        form={form}
+        action={`${action === "joinTopic" ? "Add" : "Remove"} ${contactsText(count)}`}
+        isIncomplete={form.values.topicId === ""}
+        onCancel={onClose}
+      >
+        <p className="muted">{BULK_WORDS[action].meaning}</p>
+        <Select
+          label="Topic"
+          placeholder={data === undefined ? "Loading…" : "Choose a topic"}
+          searchable
+          allowDeselect={false}
+          data-autofocus
+          nothingFoundMessage="No topic has this name."
+          data={(data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+          {...form.field("topicId")}
+        />
       </DialogForm>
     </Dialog>
   );

@@ -36,6 +36,19 @@ export const BULK_WORDS: Readonly<Record<BulkAction, Words>> = {
     before: ["was not in the segment", "were not in the segment"],
     meaning: "The contacts themselves stay.",
   },
+  joinTopic: {
+    verb: "Add to a topic",
+    done: "added",
+    before: ["was in the topic before", "were in the topic before"],
+    meaning:
+      "They get the mail of the topic while they are subscribed. Do this only for people who asked for it.",
+  },
+  leaveTopic: {
+    verb: "Remove from a topic",
+    done: "removed",
+    before: ["was not in the topic", "were not in the topic"],
+    meaning: "They get no more mail of the topic, and keep the rest of their mail.",
+  },
   set: {
     verb: "Set a value",
     done: "changed",

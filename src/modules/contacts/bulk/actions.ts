@@ -16,6 +16,13 @@ export type ContactAction = (projectSeq: number, contactSeq: number) => boolean;
 /** The action of a job with its values. */
 export type ActionOf = (jobId: string, job: BulkJob) => ContactAction;
 
+/** Part of a change: true if the contact entered the topic, or left it. False if it was deleted. */
+type SetTopic = (
+  contact: { projectSeq: number; seq: number },
+  choice: { topicId: string; isSubscribed: boolean },
+  jobId: string,
+) => boolean;
+
 export function createBulkActions(deps: {
   db: Db;
   clock: Clock;
@@ -26,8 +33,9 @@ export function createBulkActions(deps: {
   recordConsent: RecordOwnConsent;
   /** Whether the person left before their address was erased. */
   hasLeft: (contactSeq: number) => boolean;
+  setTopic: SetTopic;
 }): ActionOf {
-  const { db, clock, events, contacts, audience, remove, recordConsent, hasLeft } = deps;
+  const { db, clock, events, contacts, audience, remove, recordConsent, hasLeft, setTopic } = deps;
   const exists = db.sqlite.prepare<{ seq: number }, [number]>(
     "SELECT seq FROM contacts WHERE seq = ?",
   );
@@ -62,7 +70,12 @@ export function createBulkActions(deps: {
     (projectSeq, contactSeq) =>
       audience.move(direction, { projectSeq, id }, contactSeq);
 
-  return (jobId, { action, segmentId = "", data = {} }) => {
+  const choose =
+    (jobId: string, topicId: string, isSubscribed: boolean): ContactAction =>
+    (projectSeq, seq) =>
+      exists.get(seq) !== null && setTopic({ projectSeq, seq }, { topicId, isSubscribed }, jobId);
+
+  return (jobId, { action, segmentId = "", topicId = "", data = {} }) => {
     switch (action) {
       case "subscribe":
         return setSubscription(jobId, true);
@@ -72,6 +85,10 @@ export function createBulkActions(deps: {
         return move("enter", segmentId);
       case "removeFromSegment":
         return move("leave", segmentId);
+      case "joinTopic":
+        return choose(jobId, topicId, true);
+      case "leaveTopic":
+        return choose(jobId, topicId, false);
       case "set":
         return setData(data);
       case "delete":

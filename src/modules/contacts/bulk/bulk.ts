@@ -33,17 +33,25 @@ export type FindAudience = {
   membersOfSegment(projectSeq: number, id: string): AsyncIterable<readonly number[]>;
 };
 
-export function createBulk(deps: { db: Db; jobs: Jobs; quota: JobQuota; audience: FindAudience }) {
-  const { db, jobs, quota, audience } = deps;
+export function createBulk(deps: {
+  db: Db;
+  jobs: Jobs;
+  quota: JobQuota;
+  audience: FindAudience;
+  /** Throws 422 for an unknown topic. */
+  ensureTopic: (projectSeq: number, topicId: string) => void;
+}) {
+  const { db, jobs, quota, audience, ensureTopic } = deps;
   const readNewest = db.sqlite.prepare<{ seq: number }, []>(
     "SELECT coalesce(max(seq), 0) AS seq FROM contacts",
   );
 
   return {
-    /** Throws 422 if the filter is not valid, and 404 or 409 if the segment is not. */
-    check(projectSeq: number, { filter = null, segmentId }: BulkInput): void {
+    /** Throws 422 if the filter or the topic is not valid, and 404 or 409 if the segment is not. */
+    check(projectSeq: number, { filter = null, segmentId, topicId }: BulkInput): void {
       if (filter !== null) audience.check(projectSeq, filter);
       if (segmentId !== undefined) audience.ensureStatic(projectSeq, segmentId);
+      if (topicId !== undefined) ensureTopic(projectSeq, topicId);
     },
 
     create(projectSeq: number, id: string, input: BulkInput): Change<void> {

@@ -14,6 +14,8 @@ const BULK_ACTIONS = [
   "delete",
   "addToSegment",
   "removeFromSegment",
+  "joinTopic",
+  "leaveTopic",
   "set",
 ] as const;
 export type BulkAction = (typeof BULK_ACTIONS)[number];
@@ -22,16 +24,20 @@ const MAX_IDS = 10_000;
 
 const SEGMENT_ACTIONS: readonly unknown[] = ["addToSegment", "removeFromSegment"];
 
+const TOPIC_ACTIONS: readonly unknown[] = ["joinTopic", "leaveTopic"];
+
 const BulkQuery = named(
   "BulkQuery",
   described(
     Input({
       subscribed: Type.Optional(Type.Boolean()),
+      topic: Type.Optional(Type.String({ maxLength: 60 })),
       search: Type.Optional(Type.String({ maxLength: 320 })),
       data: Type.Optional(Type.Record(Type.String(), Type.String())),
     }),
     {
       subscribed: "Only contacts that are subscribed, or only those that are not",
+      topic: "Key of a topic: only contacts who are in it",
       search: "Part of the address or of the name",
       data: "Parts of values of the data",
     },
@@ -54,6 +60,7 @@ export const BulkInput = named(
         filter: Type.Optional(named("Condition", Type.Unknown())),
         query: Type.Optional(Nullable(BulkQuery)),
         segmentId: Type.Optional(Type.String()),
+        topicId: Type.Optional(Type.String({ maxLength: 100 })),
         data: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { minProperties: 1 })),
       }),
       {
@@ -62,6 +69,7 @@ export const BulkInput = named(
         filter: "Condition on the contacts, instead of `ids`",
         query: "Filters of the list of contacts, instead of `ids`",
         segmentId: "The STATIC segment; required by `addToSegment` and `removeFromSegment`",
+        topicId: "The topic; required by `joinTopic` and `leaveTopic`",
         data: "Values that `set` stores in the data of each contact; null removes a key",
       },
     ),
@@ -102,7 +110,11 @@ function queryFaults({ query }: Readonly<Record<string, unknown>>): FieldError[]
 /** An action has the value that it needs and no other. */
 function valueFaults(body: Readonly<Record<string, unknown>>): FieldError[] {
   const { action } = body;
-  const needs = { segmentId: SEGMENT_ACTIONS.includes(action), data: action === "set" };
+  const needs = {
+    segmentId: SEGMENT_ACTIONS.includes(action),
+    topicId: TOPIC_ACTIONS.includes(action),
+    data: action === "set",
+  };
   return Object.entries(needs).flatMap(([field, isNeeded]): FieldError[] => {
     if (isNeeded === (body[field] !== undefined)) return [];
     return isNeeded
@@ -163,6 +175,7 @@ export const BulkJob = Type.Object({
   filter: Type.Unknown(),
   query: Type.Optional(Nullable(BulkQuery)),
   segmentId: Type.Optional(Type.String()),
+  topicId: Type.Optional(Type.String()),
   data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   /** The newest contact when the job was created; later contacts are not changed. */
   newestSeq: Type.Integer(),

@@ -120,9 +120,10 @@ export function createBulkRunner(deps: {
   }
 
   /** The contacts of the filters of a list, as `FindAudience` finds those of a condition. */
-  function foundBy({ data, subscribed, search }: BulkQuery) {
+  function foundBy({ data, subscribed, search, topic }: BulkQuery) {
     const filter = contactFilter({
       search,
+      topic,
       ...(subscribed === undefined ? {} : { subscribed: subscribed ? "true" : "false" }),
       ...(data === undefined ? {} : { data: JSON.stringify(data) }),
     });
