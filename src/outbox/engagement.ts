@@ -14,12 +14,16 @@ export type TrackedEmail = {
   openedAt: number | null;
   clickedAt: number | null;
   tracking: TrackingMode;
+  /** 1 or 0 if the contact has chosen whether it is tracked. */
+  allowsTracking: number | null;
 };
 
 export const findTrackedEmail = statement<TrackedEmail, [string]>(`
   SELECT e.seq, e.project_seq AS projectSeq, e.contact_seq AS contactSeq, e.source,
-         e.sent_at AS sentAt, e.opened_at AS openedAt, e.clicked_at AS clickedAt, p.tracking
+         e.sent_at AS sentAt, e.opened_at AS openedAt, e.clicked_at AS clickedAt, p.tracking,
+         c.tracking AS allowsTracking
   FROM emails e JOIN projects p ON p.seq = e.project_seq
+  LEFT JOIN contacts c ON c.seq = e.contact_seq
   WHERE e.id = +?`);
 
 type HitKind = "open" | "click";

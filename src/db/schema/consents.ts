@@ -10,6 +10,9 @@ import { projects } from "./projects.ts";
 export const CONSENT_KINDS = ["GIVEN", "CONFIRMED", "WITHDRAWN"] as const;
 export type ConsentKind = (typeof CONSENT_KINDS)[number];
 
+export const CONSENT_PURPOSES = ["MARKETING", "TRACKING"] as const;
+export type ConsentPurpose = (typeof CONSENT_PURPOSES)[number];
+
 /** By which way a consent came. */
 export const CONSENT_SOURCES = [
   "FORM",
@@ -55,6 +58,8 @@ export const consents = sqliteTable(
     contactSeq: integer("contact_seq")
       .notNull()
       .references(() => contacts.seq, { onDelete: "cascade" }),
+    /** What it allows: marketing mail, or that opens and clicks are recorded. */
+    purpose: text("purpose", { enum: CONSENT_PURPOSES }).notNull().default("MARKETING"),
     kind: text("kind", { enum: CONSENT_KINDS }).notNull(),
     /** The topic that it is about; null for all newsletters of the project. */
     topicSeq: integer("topic_seq"),

@@ -14,6 +14,8 @@ export const contacts = sqliteTable(
     isSubscribed: integer("is_subscribed", { mode: "boolean" }).notNull(),
     /** JSON object. */
     data: text("data").notNull(),
+    /** Whether opens and clicks may be recorded; null if the contact has not chosen. */
+    tracking: integer("tracking", { mode: "boolean" }),
     createdAt: integer("created_at").notNull(),
     updatedAt: integer("updated_at").notNull(),
     /** Until when it gets no marketing mail, at its own wish; null if it never paused. */

@@ -1,6 +1,7 @@
 import { blob, index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-export const TRACKING_MODES = ["ENABLED", "MARKETING_ONLY", "DISABLED"] as const;
+/** CONSENT: as MARKETING_ONLY, for contacts who agreed (`contacts.tracking`). */
+export const TRACKING_MODES = ["ENABLED", "MARKETING_ONLY", "CONSENT", "DISABLED"] as const;
 /** The scopes of secret keys (http/scopes.ts). An SMTP password has the scope SEND. */
 export const KEY_SCOPES = ["EVERYTHING", "SEND", "READ", "CONTACTS"] as const;
 export const KEY_KINDS = ["SECRET", "PUBLIC", "SMTP"] as const;

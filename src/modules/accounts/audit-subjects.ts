@@ -54,6 +54,7 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
     ...subject(`
       SELECT email AS label, ${flag("is_subscribed")} AS subscribed,
              ${time("paused_until")} AS pausedUntil,
+             iif(tracking IS NULL, NULL, ${flag("tracking")}) AS tracking,
              (SELECT group_concat(t.key || iif(chosen.is_subscribed, '', ' (left)'), ', ')
               FROM topic_subscriptions chosen JOIN topics t ON t.seq = chosen.topic_seq
               WHERE chosen.contact_seq = contacts.seq) AS topics

@@ -40,7 +40,7 @@ const LedgerFile = Type.Unsafe<Response>(
     type: "string",
     contentMediaType: "text/csv",
     description: "The ledger of the project, oldest entry first",
-    examples: ["at,kind,contactId,email\r\n"],
+    examples: ["at,purpose,kind,contactId,email\r\n"],
     [ALSO]: { "application/x-ndjson": "{}\n" },
   }),
 );
@@ -107,7 +107,7 @@ const findText = statement<{ digest: string; text: string }, [number]>(
   "SELECT digest, text FROM consent_wordings WHERE seq = +?",
 );
 const ofContact = statement<ConsentRow, [number]>(`
-  SELECT seq, project_seq AS projectSeq, contact_seq AS contactSeq, kind, topic_seq AS topicSeq,
+  SELECT seq, project_seq AS projectSeq, contact_seq AS contactSeq, purpose, kind, topic_seq AS topicSeq,
          source_type AS sourceType, source_id AS sourceId, client_address AS clientAddress,
          wording_seq AS wordingSeq, at
   FROM consents WHERE contact_seq = +? ORDER BY seq`);
@@ -115,6 +115,7 @@ const ofContact = statement<ConsentRow, [number]>(`
 function presentConsent(app: App, row: ConsentRow): Consent {
   const topic = row.topicSeq === null ? null : findTopic(app).get(row.topicSeq);
   return {
+    purpose: row.purpose,
     kind: row.kind,
     at: isoTime(row.at),
     topic,
@@ -208,7 +209,8 @@ const SOURCE_NAMES: Readonly<Record<Consent["source"]["type"], string>> = {
   WORKFLOW: "Workflow",
 };
 
-function subjectOf({ topic, isTopicDeleted }: Consent): string {
+function subjectOf({ purpose, topic, isTopicDeleted }: Consent): string {
+  if (purpose === "TRACKING") return "recording of opens and clicks";
   if (isTopicDeleted) return "a topic that was deleted";
   return topic?.name ?? "all newsletters";
 }
@@ -216,6 +218,7 @@ function subjectOf({ topic, isTopicDeleted }: Consent): string {
 const LEDGER_PAGE = 500;
 const COLUMNS = [
   "at",
+  "purpose",
   "kind",
   "contactId",
   "email",
@@ -260,7 +263,7 @@ async function* ledgerLines(
   for (let after = 0; ;) {
     const { rows } = await app.reader.find(projectSeq, {
       sql: `
-        SELECT l.seq, l.at, l.kind, c.id, c.email, t.name, l.source_type, l.source_id,
+        SELECT l.seq, l.at, l.purpose, l.kind, c.id, c.email, t.name, l.source_type, l.source_id,
                l.client_address, w.digest, w.text
         FROM consents l CROSS JOIN contacts c ON c.seq = l.contact_seq
         LEFT JOIN topics t ON t.seq = l.topic_seq

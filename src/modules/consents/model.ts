@@ -1,7 +1,7 @@
 /** Schemas of the ledger of consents. */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { CONSENT_KINDS, CONSENT_SOURCES } from "../../db/schema/consents.ts";
+import { CONSENT_KINDS, CONSENT_PURPOSES, CONSENT_SOURCES } from "../../db/schema/consents.ts";
 import { described, describedUse, named } from "../../http/documented.ts";
 import { Nullable } from "../../http/envelope.ts";
 import { EXAMPLE } from "../../http/example-values.ts";
@@ -43,6 +43,7 @@ export const Consent = named(
   "Consent",
   described(
     Type.Object({
+      purpose: OneOf(CONSENT_PURPOSES),
       kind: ConsentKind,
       at: Type.String({ format: "date-time" }),
       topic: Nullable(
@@ -57,6 +58,7 @@ export const Consent = named(
       wording: Nullable(ConsentWording),
     }),
     {
+      purpose: "MARKETING: to get newsletters; TRACKING: that opens and clicks are recorded",
       kind: "What was decided",
       at: "When it was decided",
       topic: "The topic that it is about; null for all newsletters of the project",
@@ -69,6 +71,7 @@ export const Consent = named(
   {
     description: "An entry in the ledger of consents, which never changes",
     example: {
+      purpose: "MARKETING",
       kind: "WITHDRAWN",
       at: EXAMPLE.createdAt,
       topic: null,

@@ -9,7 +9,7 @@
  */
 
 import type { App } from "../../core/app.ts";
-import type { ConsentKind, ConsentSourceType } from "../../db/schema/consents.ts";
+import type { ConsentKind, ConsentPurpose, ConsentSourceType } from "../../db/schema/consents.ts";
 import { statement } from "../../db/statement.ts";
 import { bytesOfRow } from "../../db/usage.ts";
 import { eventLog } from "../../events/log.ts";
@@ -25,6 +25,8 @@ export type ConsentSource = {
 export type ConsentInput = {
   contact: { seq: number; projectSeq: number };
   kind: ConsentKind;
+  /** MARKETING if it is left out. */
+  purpose?: ConsentPurpose;
   /** Null for all newsletters of the project. */
   topicSeq: number | null;
   source: ConsentSource;
@@ -65,6 +67,7 @@ export function consentBy({ kind, id }: RequestActor): { source: ConsentSource }
 type Row = [
   projectSeq: number,
   contactSeq: number,
+  purpose: ConsentPurpose,
   kind: ConsentKind,
   topicSeq: number | null,
   sourceType: ConsentSourceType,
@@ -75,9 +78,9 @@ type Row = [
 ];
 
 const insert = statement<null, Row>(`
-  INSERT INTO consents (project_seq, contact_seq, kind, topic_seq, source_type, source_id,
-                        client_address, wording_seq, at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  INSERT INTO consents (project_seq, contact_seq, purpose, kind, topic_seq, source_type,
+                        source_id, client_address, wording_seq, at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
 
 const findTopic = statement<{ id: string }, [number]>("SELECT id FROM topics WHERE seq = +?");
 
@@ -112,7 +115,7 @@ export function recordOwnConsent(
 
 /** Part of a change: adds a consent to the ledger, and its event if it came from the person. */
 export function recordConsent(app: App, input: ConsentInput): void {
-  const { contact, kind, topicSeq, source, clientAddress, wording } = input;
+  const { contact, kind, purpose = "MARKETING", topicSeq, source, clientAddress, wording } = input;
   const { seq: contactSeq, projectSeq } = contact;
   const at = app.clock.now();
   const shown = wording === null ? null : storeWording(app, { projectSeq, text: wording, at });
@@ -120,6 +123,7 @@ export function recordConsent(app: App, input: ConsentInput): void {
   insert(app).run(
     projectSeq,
     contactSeq,
+    purpose,
     kind,
     topicSeq,
     source.type,
@@ -133,6 +137,7 @@ export function recordConsent(app: App, input: ConsentInput): void {
   if (OWN_SOURCES.has(source.type)) return;
   const data = {
     source: { type: source.type, id: sourceId },
+    purpose,
     topicId: topicSeq === null ? null : (findTopic(app).get(topicSeq)?.id ?? null),
     wordingDigest: shown?.digest ?? null,
   };

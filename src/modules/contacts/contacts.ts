@@ -30,7 +30,12 @@ import { createRowWriter } from "./import/write.ts";
 import { createJobQuota } from "./jobs/quota.ts";
 import { createJobWorker } from "./jobs/worker.ts";
 import { createJobs } from "./jobs/jobs.ts";
-import { standingOfErased, suppressAddress, suppressionReason } from "../suppressions.ts";
+import {
+  standingOfErased,
+  suppressAddress,
+  suppressionReason,
+  suppressReturned,
+} from "../suppressions.ts";
 import { type RecordOwnConsent, recordOwnConsent } from "../consents/record.ts";
 import { contactRoutes } from "./routes.ts";
 import { perApp } from "../../lib/per-app.ts";
@@ -93,6 +98,7 @@ function createContactJobs(app: App) {
           usage: usage,
           recordConsent,
           hasLeft,
+          keepSuppressed: (projectSeq, email) => suppressReturned(app, projectSeq, email),
           suppress: (projectSeq, email, reason) => suppressAddress(app, projectSeq, email, reason),
         }),
         writer,

@@ -33,6 +33,7 @@ export const Contact = named(
       data: Data,
       createdAt: Type.String({ format: "date-time" }),
       updatedAt: Type.String({ format: "date-time" }),
+      tracking: Type.Optional(Type.Boolean()),
       pausedUntil: Type.Optional(Type.String({ format: "date-time" })),
     }),
     {
@@ -42,6 +43,7 @@ export const Contact = named(
       data: "Free-form attributes of the contact",
       createdAt: "When the contact was created",
       updatedAt: "When the contact was changed last",
+      tracking: "Whether its opens and clicks may be recorded; absent if it has not chosen",
       pausedUntil: "The contact gets no marketing mail before this time; absent without a pause",
     },
   ),
@@ -94,12 +96,16 @@ export const ContactPatch = named(
       email: Type.Optional(EmailAddress),
       subscribed: Type.Optional(Type.Boolean()),
       data: Type.Optional(Nullable(Data)),
+      tracking: Type.Optional(Nullable(Type.Boolean())),
       pausedUntil: Type.Optional(Nullable(Type.String({ format: "date-time" }))),
     }),
     {
       email: "New address, which no other contact of the project may have",
       subscribed: "Whether the contact receives marketing mail",
       data: "Merged into the data of the contact, where null removes a key; null clears the data",
+      tracking:
+        "Whether opens and clicks of the contact may be recorded; false wins over the setting of the " +
+        "project, and null means that the contact has not chosen",
       pausedUntil:
         "Sends no marketing mail to the contact before this time, which is at most 366 days away; " +
         "null ends the pause",

@@ -15,12 +15,13 @@ import { newId } from "../../lib/id.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { eventLog } from "../../events/log.ts";
 import { contactMails } from "../../outbox/contact-mails.ts";
-import { endStanding, standingOfErased } from "../suppressions.ts";
+import { endStanding, standingOfErased, suppressReturned } from "../suppressions.ts";
 import { type ConsentInput, isOwnSource, recordConsent } from "../consents/record.ts";
 import { type JsonObject, mergeData, parseData, serializeData } from "./data.ts";
 import type { Contact, ContactPatch, UpsertedContact } from "./model.ts";
 import { pauseEnd, setPause } from "./pause.ts";
 import { contactRemoval } from "./remove.ts";
+import { setTracking } from "./tracking.ts";
 
 export type ContactRow = typeof contacts.$inferSelect;
 export type Contacts = ReturnType<typeof createContacts>;
@@ -56,7 +57,10 @@ type Upsert = {
 export type ConsentCause = Pick<ConsentInput, "source"> &
   Partial<Pick<ConsentInput, "clientAddress" | "wording">>;
 
-type FoundContact = Omit<ContactRow, "isSubscribed"> & { isSubscribed: number };
+type FoundContact = Omit<ContactRow, "isSubscribed" | "tracking"> & {
+  isSubscribed: number;
+  tracking: number | null;
+};
 
 /** The mail that caused a change of the subscription, the data of the event, and the consent. */
 type Cause = {
@@ -104,7 +108,10 @@ function createContacts(app: App) {
     if (isSame) return contact;
     const updated = { ...contact, ...next, updatedAt: clock.now() };
     rows.update(contact, updated);
-    if (contact.email !== next.email) mails.readdress(contact.seq, next.email);
+    if (contact.email !== next.email) {
+      mails.readdress(contact.seq, next.email);
+      keepSuppressed(updated);
+    }
     if (contact.isSubscribed !== next.isSubscribed) recordSubscription(updated, cause);
     return updated;
   }
@@ -144,6 +151,11 @@ function createContacts(app: App) {
     return endStanding(app, projectSeq, email);
   }
 
+  /** The suppression of an erased person counts again for a contact that gets their address. */
+  function keepSuppressed({ projectSeq, email }: ContactRow): void {
+    if (findErasure(app).get(projectSeq) !== null) suppressReturned(app, projectSeq, email);
+  }
+
   function create(fields: Upsert): ContactRow {
     const now = clock.now();
     const { projectSeq, email, consent } = fields;
@@ -159,6 +171,7 @@ function createContacts(app: App) {
       now,
     );
     if (contact.isSubscribed) recordSubscription(contact, { consent: fields.consent });
+    keepSuppressed(contact);
     return contact;
   }
 
@@ -208,10 +221,13 @@ function createContacts(app: App) {
           data: mergedText(contact, patch.data),
         };
         const updated = update(contact, next, { consent });
-        const { pausedUntil: until } = patch;
-        if (until === undefined) return updated;
+        const { pausedUntil: until, tracking } = patch;
+        const cause = consent ?? FROM_API;
+        const chosen =
+          tracking === undefined ? updated : setTracking(app, updated, tracking, cause);
+        if (until === undefined) return chosen;
         const end = until === null ? null : pauseEnd(until, clock.now());
-        return setPause(app, updated, end, consent ?? FROM_API);
+        return setPause(app, chosen, end, cause);
       };
     },
 
@@ -245,11 +261,11 @@ export function getContact({ db }: Pick<App, "db">, projectSeq: number, id: stri
 function createContactRows({ db, usage }: App) {
   const selectByEmail = db.sqlite.prepare<FoundContact, [number, string]>(`
     SELECT seq, id, project_seq AS projectSeq, email, is_subscribed AS isSubscribed, data,
-           created_at AS createdAt, updated_at AS updatedAt, paused_until AS pausedUntil
+           created_at AS createdAt, updated_at AS updatedAt, paused_until AS pausedUntil, tracking
     FROM contacts WHERE project_seq = +? AND email = +?`);
   const selectBySeq = db.sqlite.prepare<FoundContact, [number]>(`
     SELECT seq, id, project_seq AS projectSeq, email, is_subscribed AS isSubscribed, data,
-           created_at AS createdAt, updated_at AS updatedAt, paused_until AS pausedUntil
+           created_at AS createdAt, updated_at AS updatedAt, paused_until AS pausedUntil, tracking
     FROM contacts WHERE seq = +?`);
   const change = db.sqlite.prepare<unknown, [string, number, string, number, number]>(`
     UPDATE contacts SET email = ?, is_subscribed = ?, data = ?, updated_at = ? WHERE seq = +?`);
@@ -267,17 +283,17 @@ function createContactRows({ db, usage }: App) {
   return {
     findByEmail(projectSeq: number, email: string): ContactRow | null {
       const row = selectByEmail.get(projectSeq, email);
-      return row === null ? null : { ...row, isSubscribed: row.isSubscribed === 1 };
+      return row === null ? null : contactOf(row);
     },
 
     findBySeq(seq: number): ContactRow | null {
       const row = selectBySeq.get(seq);
-      return row === null ? null : { ...row, isSubscribed: row.isSubscribed === 1 };
+      return row === null ? null : contactOf(row);
     },
 
     /** Part of a change: adds a contact that is created at `now`. */
     insert(
-      fields: Omit<ContactRow, "seq" | "createdAt" | "updatedAt" | "pausedUntil">,
+      fields: Omit<ContactRow, "seq" | "createdAt" | "updatedAt" | "pausedUntil" | "tracking">,
       now: number,
     ): ContactRow {
       const { id, projectSeq, email, isSubscribed, data } = fields;
@@ -285,7 +301,7 @@ function createContactRows({ db, usage }: App) {
         insert.run(id, projectSeq, email, Number(isSubscribed), data, now, now),
       );
       usage.addBytes(projectSeq, bytesOfRow("contacts", fields));
-      const times = { createdAt: now, updatedAt: now, pausedUntil: null };
+      const times = { createdAt: now, updatedAt: now, pausedUntil: null, tracking: null };
       return { seq, id, projectSeq, email, isSubscribed, data, ...times };
     },
 
@@ -299,6 +315,11 @@ function createContactRows({ db, usage }: App) {
       usage.addBytes(before.projectSeq, added);
     },
   };
+}
+
+function contactOf(row: FoundContact): ContactRow {
+  const tracking = row.tracking === null ? null : row.tracking === 1;
+  return { ...row, isSubscribed: row.isSubscribed === 1, tracking };
 }
 
 function mergedText(
@@ -326,6 +347,7 @@ export function presentContact(contact: ContactRow): Contact {
     data: parseData(contact.data),
     createdAt: isoTime(contact.createdAt),
     updatedAt: isoTime(contact.updatedAt),
+    ...(contact.tracking === null ? {} : { tracking: contact.tracking }),
     ...(contact.pausedUntil === null ? {} : { pausedUntil: isoTime(contact.pausedUntil) }),
   };
 }
@@ -342,9 +364,11 @@ export function presentUpserted(upserted: {
 /**
  * True for a patch that is stored even if the storage quota is reached: it only unsubscribes or pauses.
  */
-export function onlyUnsubscribes({ email, subscribed, data, pausedUntil }: ContactPatch): boolean {
-  const isWithdrawal = subscribed === false || (subscribed === undefined && Boolean(pausedUntil));
-  return isWithdrawal && email === undefined && data === undefined;
+export function onlyUnsubscribes(patch: ContactPatch): boolean {
+  const { email, subscribed, data, pausedUntil, tracking } = patch;
+  const isLess = Boolean(pausedUntil) || tracking === false;
+  const isWithdrawal = subscribed === false || (subscribed === undefined && isLess);
+  return isWithdrawal && email === undefined && data === undefined && tracking !== true;
 }
 
 /** The contact as a role sees it. */

@@ -102,7 +102,8 @@ const hasUnsubscribed = statement<{ found: number }, [number, number]>(`
   SELECT 1 AS found FROM contact_events s JOIN event_names n ON n.seq = s.name_seq
   WHERE s.contact_seq = +? AND n.project_seq = +? AND n.name = 'contact.unsubscribed' LIMIT 1`);
 const lastConsent = statement<{ kind: string }, [number]>(`
-  SELECT kind FROM consents WHERE contact_seq = +? AND topic_seq IS NULL ORDER BY seq DESC LIMIT 1`);
+  SELECT kind FROM consents WHERE contact_seq = +? AND topic_seq IS NULL AND purpose = 'MARKETING'
+  ORDER BY seq DESC LIMIT 1`);
 const findSuppression = statement<
   { reason: ErasedStanding; expiresAt: number | null },
   [number, string]

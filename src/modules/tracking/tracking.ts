@@ -248,10 +248,11 @@ function isRepeated(app: App, hit: Hit): boolean {
 
 /**
  * Whether the hit is ignored: its contact was deleted, the mail is a test mail, or the project
- * switched tracking off after the mail was sent.
+ * switched tracking off after the mail was sent, or its contact did.
  */
-function isNotTracked({ contactSeq, source, tracking }: TrackedEmail): boolean {
-  return contactSeq === null || source === "TEST" || tracking === "DISABLED";
+function isNotTracked({ contactSeq, source, tracking, allowsTracking }: TrackedEmail): boolean {
+  if (contactSeq === null || source === "TEST" || tracking === "DISABLED") return true;
+  return allowsTracking === 0 || (tracking === "CONSENT" && allowsTracking !== 1);
 }
 
 /** A hit before or shortly after sending comes from a scanner on the way to the recipient. */

@@ -113,12 +113,17 @@ type MailColumns = Pick<
   | "messageSeq"
   | "suppression"
   | "pausedUntil"
-> & { isTest: number; isSubscribed: number | null };
+> & {
+  isTest: number;
+  isSubscribed: number | null;
+  /** 1 or 0 if the contact has chosen whether it is tracked. */
+  allowsTracking: number | null;
+};
 
 const MAIL_COLUMNS = `
   e.seq, e.id, e.group_id AS groupId, e.project_seq AS projectSeq, e.source = 'TEST' AS isTest,
   e.contact_seq AS contactSeq, c.id AS contactId, c.is_subscribed AS isSubscribed,
-  c.paused_until AS pausedUntil,
+  c.paused_until AS pausedUntil, c.tracking AS allowsTracking,
   e.to_address AS "to", e.to_name AS toName, e.subject, e.campaign_seq AS campaignSeq,
   coalesce(e.variables, c.data, '{}') AS variables, e.priority, 
   coalesce(e.scheduled_at, e.created_at) AS acceptedAt,
@@ -261,7 +266,7 @@ function mailOf(lease: LeasedRow, common: SharedColumns, isIn: boolean): LeasedM
     projectName: common.projectName,
     isProjectEnabled: common.isProjectEnabled,
     isTest: mail.isTest === 1,
-    tracking: common.tracking,
+    tracking: trackingOf(common.tracking, mail.allowsTracking),
     trackingHost: common.trackingHost,
     language: common.language,
     contactSeq: mail.contactSeq,
@@ -293,6 +298,13 @@ function mailOf(lease: LeasedRow, common: SharedColumns, isIn: boolean): LeasedM
     envelopeFrom: common.envelopeFrom,
     utm: common.utm,
   };
+}
+
+/** What is tracked in a mail: the choice of its contact limits the setting of its project. */
+function trackingOf(tracking: TrackingMode, allowsTracking: number | null): TrackingMode {
+  if (allowsTracking === 0) return "DISABLED";
+  if (tracking !== "CONSENT") return tracking;
+  return allowsTracking === 1 ? "MARKETING_ONLY" : "DISABLED";
 }
 
 /** Returns a function that reads a project and a message; null if one of them was deleted. */

@@ -48,6 +48,7 @@ test("keeps the text of the page, equal for all who saw it, with the address of 
   expect(second?.wording).toBe(first?.wording ?? "");
   const data = {
     source: { type: "UNSUBSCRIBE_LINK", id: letters[0]?.id },
+    purpose: "MARKETING",
     topicId: null,
     wordingDigest: sha256(first?.wording ?? ""),
   };

@@ -12,6 +12,11 @@ export const TRACKING_CHOICES = [
     description: "Opens and clicks are recorded in campaigns and workflows.",
   },
   {
+    value: "CONSENT",
+    label: "Marketing mail of contacts who agreed",
+    description: "Opens and clicks are recorded only of contacts whose tracking is allowed.",
+  },
+  {
     value: "DISABLED",
     label: "No mail",
     description: "Nothing is recorded: links are not changed, and there is no tracking image.",

@@ -194,7 +194,7 @@ function requireTracking(
   const match = eq(projects.seq, projectSeq);
   const row = db.select({ tracking: projects.tracking }).from(projects).where(match).get();
   const isTracked =
-    row?.tracking === "ENABLED" || (row?.tracking === "MARKETING_ONLY" && category === "MARKETING");
+    row?.tracking === "ENABLED" || (row?.tracking !== "DISABLED" && category === "MARKETING");
   if (isTracked) return;
   const message = "must be EVENT or MANUAL: opens and clicks of this campaign are not tracked";
   throw fieldError("abTest.winner.by", "invalid_value", message);

@@ -97,6 +97,8 @@ export function createRowWriter(deps: {
   events: EventLog;
   usage: Pick<UsageCounter, "addBytes">;
   recordConsent: RecordOwnConsent;
+  /** Suppresses the address again if it was suppressed when it was erased. */
+  keepSuppressed: (projectSeq: number, email: string) => void;
   /** Whether the person left before their address was erased. */
   hasLeft: (projectSeq: number, email: string) => boolean;
   /** Suppresses an address; returns false if it was suppressed before. */
@@ -136,6 +138,7 @@ export function createRowWriter(deps: {
     if (created.changes === 0) return false;
     usage.addBytes(projectSeq, bytesOfRow("contacts", row));
     if (isSubscribed) recordSubscription(target, insertedSeq(created), true);
+    deps.keepSuppressed(projectSeq, row.email);
     return true;
   }
 

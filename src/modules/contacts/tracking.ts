@@ -1,0 +1,35 @@
+/**
+ * Whether a contact lets a project record its opens and clicks. A contact that refused is never tracked;
+ * one that has not chosen is tracked unless the project asks for consent (`tracking` of projects).
+ */
+
+import type { App } from "../../core/app.ts";
+import { statement } from "../../db/statement.ts";
+import { recordConsent } from "../consents/record.ts";
+import type { ConsentCause, ContactRow } from "./service.ts";
+
+const store = statement<null, [number | null, number, number]>(
+  "UPDATE contacts SET tracking = ?, updated_at = ? WHERE seq = +?",
+);
+
+/** Part of a change: stores the choice; null for none. A choice is kept in the ledger of consents. */
+export function setTracking(
+  app: App,
+  contact: ContactRow,
+  tracking: boolean | null,
+  cause: ConsentCause,
+): ContactRow {
+  if (contact.tracking === tracking) return contact;
+  const now = app.clock.now();
+  store(app).run(tracking === null ? null : Number(tracking), now, contact.seq);
+  recordConsent(app, {
+    contact,
+    purpose: "TRACKING",
+    kind: tracking === true ? "GIVEN" : "WITHDRAWN",
+    topicSeq: null,
+    clientAddress: null,
+    wording: null,
+    ...cause,
+  });
+  return { ...contact, tracking, updatedAt: now };
+}
