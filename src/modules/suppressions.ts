@@ -330,13 +330,6 @@ export function standingOfErased(
   return hasErased(app, projectSeq) ? erasedStanding(app, projectSeq, email) : null;
 }
 
-/** Part of a change: suppresses an erased address that is stored again, for the reason that was kept. */
-export function suppressReturned(app: App, projectSeq: number, email: string): void {
-  const standing = standingOfErased(app, projectSeq, email);
-  if (standing === null || standing === "UNSUBSCRIBED") return;
-  addSuppression(app, projectSeq, email, { reason: standing, at: app.clock.now() });
-}
-
 /** Part of a change: forgets it. Returns false if nothing was kept. */
 export function endStanding(app: App, projectSeq: number, email: string): boolean {
   return hasErased(app, projectSeq) && endErasedStanding(app, projectSeq, email);

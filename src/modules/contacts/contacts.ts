@@ -30,12 +30,8 @@ import { createRowWriter } from "./import/write.ts";
 import { createJobQuota } from "./jobs/quota.ts";
 import { createJobWorker } from "./jobs/worker.ts";
 import { createJobs } from "./jobs/jobs.ts";
-import {
-  standingOfErased,
-  suppressAddress,
-  suppressionReason,
-  suppressReturned,
-} from "../suppressions.ts";
+import { suppressReturned } from "../privacy/returned.ts";
+import { standingOfErased, suppressAddress, suppressionReason } from "../suppressions.ts";
 import { type RecordOwnConsent, recordOwnConsent } from "../consents/record.ts";
 import { contactRoutes } from "./routes.ts";
 import { perApp } from "../../lib/per-app.ts";
