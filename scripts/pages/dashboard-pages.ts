@@ -848,10 +848,18 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     heading: /./,
     open: async (page) => {
       await page.getByRole("button", { name: "Run the backtest" }).click();
-      await page
-        .getByRole("button", { name: /^Show the path of/ })
-        .first()
-        .click();
+      await page.getByRole("heading", { name: "Examples" }).waitFor();
+    },
+    states: ["FULL"],
+  },
+  {
+    name: "workflow-backtest-path",
+    path: ({ project, ids }) => `/p/${project}/workflows/${ids.workflow}?tab=backtest`,
+    heading: /./,
+    open: async (page) => {
+      await page.getByRole("button", { name: "Run the backtest" }).click();
+      const examples = page.getByRole("button", { name: /^Show the path of/ });
+      await examples.first().click();
       await page.locator(".try-canvas .step-box").first().waitFor();
     },
     states: ["FULL"],

@@ -86,17 +86,17 @@ async function eventsOfDemo(seed: number): Promise<Happened[]> {
 }
 
 async function createWorkflows(a: Automation): Promise<string[]> {
-  const templates = new Map<unknown, string>();
+  const templates = new Map<string, string>();
   const ids: string[] = [];
   for (const { name, event: eventName, allowReentry, steps, transitions } of WORKFLOWS) {
     const given = [];
     for (const step of steps) {
       const { templateId: key } = step.config;
-      if (key === undefined) {
+      if (typeof key !== "string") {
         given.push(step);
         continue;
       }
-      const templateId = templates.get(key) ?? (await a.template({ name: String(key) }));
+      const templateId = templates.get(key) ?? (await a.template({ name: key }));
       templates.set(key, templateId);
       given.push({ ...step, config: { templateId } });
     }

@@ -214,7 +214,7 @@ function Examples(props: { examples: readonly Example[]; graph: Graph; project: 
           {examples.map((example) => (
             <tr key={JSON.stringify([example.contactId, example.startedAt])}>
               <td>{example.contactEmail ?? "A deleted contact"}</td>
-              <td>
+              <td data-time>
                 <Time at={example.startedAt} />
               </td>
               <td>
