@@ -82,7 +82,7 @@ export function crashForms(options: FormCrashOptions): Promise<Outcome> {
 
     const linksTo = (email: string) =>
       reader.texts(
-        `SELECT variables ->> 'confirmUrl' AS text FROM emails WHERE to_address = '${email}'`,
+        `SELECT variables ->> '$.mail.link' AS text FROM emails WHERE to_address = '${email}'`,
       );
 
     async function signUpAll(isOver: () => boolean): Promise<void> {

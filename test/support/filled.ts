@@ -136,7 +136,7 @@ async function addForm(t: TestApp): Promise<void> {
   await post(`/f/${id}`, "email=form@example.com&first_name=Fay");
   const mail = t.db.sqlite
     .query<{ url: string }, []>(
-      "SELECT variables ->> 'confirmUrl' AS url FROM emails WHERE to_address = 'form@example.com'",
+      "SELECT variables ->> '$.mail.link' AS url FROM emails WHERE to_address = 'form@example.com'",
     )
     .get();
   await post(new URL(mail?.url ?? "").pathname, "action=confirm");

@@ -5,6 +5,8 @@ import type { Project, Sender } from "../../http/admission.ts";
 import { AppError } from "../../lib/errors.ts";
 import type { FormTexts } from "../../render/form-texts.ts";
 import { fillPlaceholders } from "../../render/language.ts";
+import { brandOf } from "../branding.ts";
+import { buttonMail } from "../preferences/button-mail.ts";
 import { renderSubject } from "../previews.ts";
 import { projectSender, type ProjectMail } from "../project-mails.ts";
 import { getTemplate, type TemplateRow } from "../templates.ts";
@@ -12,24 +14,6 @@ import { bodyToSend } from "../templates/assembled.ts";
 import { confirmationFault } from "./confirmation-fault.ts";
 import type { FormRow } from "./form-store.ts";
 import type { FormValues } from "./values.ts";
-
-const HTML = `<!doctype html>
-<html lang="{{ language }}">
-<body style="margin:0;padding:24px;font:16px/1.55 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;color:#1b2230">
-<p>{{ text }}</p>
-<p style="margin:24px 0"><a href="{{ confirmUrl }}" style="display:inline-block;padding:12px 20px;border-radius:8px;background:#1d56c4;color:#ffffff;font-weight:600;text-decoration:none">{{ button }}</a></p>
-<p style="color:#566072">{{ ignore }}</p>
-</body>
-</html>
-`;
-
-const TEXT = `{{ text }}
-
-{{ button }}:
-{{ confirmUrl }}
-
-{{ ignore }}
-`;
 
 /**
  * The mail for a submission. A template that cannot be used any more is replaced by the built-in mail,
@@ -53,16 +37,15 @@ export async function confirmationMail(
   const { project, values, texts, language, confirmUrl, id } = work;
   projectSender(app, project);
   const names = { project: project.name };
-  const text = fillPlaceholders(texts.mail.text, names);
-  const { button, ignore } = texts.mail;
-  return {
-    id,
-    to: values.email,
+  const brand = brandOf(app, project.seq) ?? { name: project.name, color: null };
+  const mail = buttonMail(brand, {
+    language,
     subject: fillPlaceholders(texts.mail.subject, names),
-    html: HTML,
-    text: TEXT,
-    variables: { language, text, button, ignore, confirmUrl },
-  };
+    text: fillPlaceholders(texts.mail.text, names),
+    button: { label: texts.mail.button, link: confirmUrl },
+    note: texts.mail.ignore,
+  });
+  return { ...mail, id, to: values.email };
 }
 
 async function fromTemplate(

@@ -54,7 +54,10 @@ const json = { accept: "application/json" };
 /** The paths of the links in the confirmation mails, oldest first. */
 function linksIn(): string[] {
   return t.db.sqlite
-    .query<{ url: string }, []>("SELECT variables ->> 'confirmUrl' AS url FROM emails ORDER BY seq")
+    .query<{ url: string }, []>(
+      `SELECT coalesce(variables ->> 'confirmUrl', variables ->> '$.mail.link') AS url
+       FROM emails ORDER BY seq`,
+    )
     .all()
     .map(({ url }) => new URL(url).pathname);
 }
