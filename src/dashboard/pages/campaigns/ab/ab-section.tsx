@@ -46,8 +46,9 @@ export function AbSection(props: Props) {
             to the rest.
           </p>
           <Button
+            size="compact-sm"
             variant="default"
-            leftSection={<FlaskConical size={15} aria-hidden />}
+            leftSection={<FlaskConical size={14} aria-hidden />}
             onClick={() => editor.change({ abTest: newAbTest() })}
           >
             Add an A/B test
