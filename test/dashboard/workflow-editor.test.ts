@@ -97,7 +97,7 @@ describe("the editor of workflows", () => {
     let panel = await add(page, "Trigger", "Send email", "hello");
     // A mail without a template is refused, and the problem leads to its step.
     await page.getByRole("button", { name: "Save changes" }).click();
-    const problem = page.getByRole("button", { name: /^Send email: the template/ });
+    const problem = page.getByRole("button", { name: /Send email: the template/ });
     await expectSoon(() => page.locator(":focus").innerText(), await problem.innerText());
     await page.locator(".step-box[data-faulty]").waitFor();
     expect(await opened.findings()).toEqual([]);

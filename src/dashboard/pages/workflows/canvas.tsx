@@ -1,7 +1,7 @@
 /** The graph of a workflow as a picture: to edit it, or with the way of one execution over it. */
 
 import { Plus, TriangleAlert } from "lucide-react";
-import { type ReactNode, useEffect, useMemo, useRef } from "react";
+import { memo, useCallback, useEffect, useMemo, useRef } from "react";
 import type { WorkflowCounts } from "../../../modules/workflows/count-model.ts";
 import { branchesOf, type DraftStep, type Graph, type Way } from "./editor/draft.ts";
 import type { Fault } from "./editor/faults.ts";
@@ -50,6 +50,9 @@ export function Canvas(props: {
   );
   const countsOf = new Map(counts?.steps.map((each) => [each.stepId, each]));
   const sheet = useRef<HTMLDivElement>(null);
+  const latest = useRef(onOpen);
+  latest.current = onOpen;
+  const openStep = useCallback((id: string) => latest.current(id), []);
   useEffect(() => {
     if (open === undefined) return;
     const box = sheet.current?.querySelector(`[data-step="${CSS.escape(open)}"]`);
@@ -80,10 +83,9 @@ export function Canvas(props: {
             run={path?.runs.get(step.id)}
             isFaulty={faults.some((fault) => fault.step === step)}
             names={names}
-            onOpen={() => onOpen(step.id)}
-          >
-            {path === null && <StepBadges counts={countsOf.get(step.id)} />}
-          </StepBox>
+            counts={path === null ? countsOf.get(step.id) : undefined}
+            onOpen={openStep}
+          />
         ))}
         {onAdd !== null &&
           placed(layout, steps, [...transitions, ...ends]).map(({ place, at }) => (
@@ -168,17 +170,18 @@ function placed<T extends WayOut | Way>(
   });
 }
 
-function StepBox(props: {
+/** It is drawn again only if something of the step changes: a graph may have hundreds of them. */
+const StepBox = memo(function StepBox(props: {
   step: DraftStep;
   place: Point;
   isOpen: boolean;
   run: StepRun | undefined;
   isFaulty: boolean;
   names: ReadonlyMap<string, string>;
-  onOpen: () => void;
-  children: ReactNode;
+  counts: WorkflowCounts["steps"][number] | undefined;
+  onOpen: (id: string) => void;
 }) {
-  const { step, place, isOpen, run, isFaulty, names, onOpen, children } = props;
+  const { step, place, isOpen, run, isFaulty, names, counts, onOpen } = props;
   const settings = settingsText(step, names);
   return (
     <button
@@ -190,7 +193,7 @@ function StepBox(props: {
       aria-pressed={isOpen}
       title={run === undefined ? settings : runText(run)}
       style={{ left: place.x, top: place.y, ...STEP_SIZE }}
-      onClick={onOpen}
+      onClick={() => onOpen(step.id)}
     >
       <StepIcon type={step.type} />
       <span className="step-texts">
@@ -205,10 +208,10 @@ function StepBox(props: {
           <span className="visually-hidden">has a problem</span>
         </span>
       )}
-      {children}
+      <StepBadges counts={counts} />
     </button>
   );
-}
+});
 
 const clock = new Intl.DateTimeFormat(undefined, {
   month: "short",

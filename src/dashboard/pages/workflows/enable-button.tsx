@@ -24,7 +24,7 @@ export function EnableButton(props: {
     mutationFn: () => setEnabled(false),
     onSuccess: () =>
       showUndo({
-        text: "Disabled. Nobody enters it now. Executions under way continue.",
+        text: "Disabled. No contact enters it now. Executions under way continue.",
         onUndo: () =>
           void setEnabled(true).catch((error: unknown) => showFailure("It was not undone", error)),
       }),

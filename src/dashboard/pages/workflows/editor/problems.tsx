@@ -4,6 +4,7 @@ import { useEffect, useRef } from "react";
 import { stepName } from "../step-texts.ts";
 import { type Fault, faultText } from "./faults.ts";
 import { DRAFT_LABELS } from "./draft.ts";
+import { numbersOf } from "./outline.ts";
 import type { WorkflowEditing } from "./use-editor.ts";
 
 const MOST = 20;
@@ -17,6 +18,8 @@ export function Problems(props: { editor: WorkflowEditing; onOpen: (step: string
     if (isRefused) list.current?.querySelector("button")?.focus();
   }, [isRefused]);
   if (faults.length === 0) return null;
+  // Several steps may have the same name.
+  const numbers = numbersOf(editor.value);
   return (
     <section className="problems" aria-label="Problems">
       <p role="alert">
@@ -30,7 +33,8 @@ export function Problems(props: { editor: WorkflowEditing; onOpen: (step: string
               <span>{ownText(fault)}</span>
             ) : (
               <button type="button" className="link" onClick={() => onOpen(fault.step?.id ?? "")}>
-                {stepName(fault.step)}: {fieldWord(fault.field)} {fault.message}
+                {numbers.get(fault.step.id)}. {stepName(fault.step)}: {fieldWord(fault.field)}{" "}
+                {fault.message}
               </button>
             )}
           </li>
