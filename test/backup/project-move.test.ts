@@ -217,6 +217,22 @@ describe("an imported project", () => {
     expect(findings).toEqual([]);
   });
 
+  test("has the topics of its mail, and no other topic for one that was deleted", () => {
+    const found = using(imported, (sqlite) =>
+      sqlite
+        .query<{ name: string | null; seq: number }, []>(
+          `SELECT topics.name, min(messages.topic_seq, 0) AS seq
+           FROM messages LEFT JOIN topics ON topics.seq = messages.topic_seq
+           WHERE messages.topic_seq IS NOT NULL ORDER BY messages.seq`,
+        )
+        .all(),
+    );
+    expect(found).toEqual([
+      { name: "Tips", seq: 0 },
+      { name: null, seq: -1 },
+    ]);
+  });
+
   test("has its secrets sealed with the key of the installation", () => {
     using(imported, (sqlite) => {
       const opened = SEALED.flatMap(({ table, column, purpose }) => {

@@ -83,6 +83,7 @@ async function use(t: TestApp, origin: string, raw: (to: string) => string): Pro
   await addWorkflows(t, origin);
   await addContacts(t);
   await addForm(t);
+  await addTopics(t);
   await sendMails(t);
   await settle();
   await addSegments(t);
@@ -119,6 +120,23 @@ async function addTemplates(t: TestApp): Promise<void> {
     raw: await drawImage(4, 4, "png"),
     headers: { "content-type": "image/png" },
   });
+}
+
+/** A topic with its mail and a choice, and one that was deleted after its mail was sent. */
+async function addTopics(t: TestApp): Promise<void> {
+  const from = "hello@acme.test";
+  const content = { subject: "Tips", body: "<p>Tips</p>", type: "MARKETING", from };
+  for (const name of ["Tips", "Former"]) {
+    const topicId = await t.create("/topics", { name, default: "SUBSCRIBED" }, "data.id");
+    const template = await t.create("/templates", { ...content, name, topicId }, "data.id");
+    const mail = { to: `${name.toLowerCase()}@example.com`, template, subscribed: true };
+    const contact = await t.create("/v1/send", mail, "data.emails.0.contact.id");
+    const topics = [{ topicId, subscribed: true }];
+    await t.call("PUT", `/contacts/${contact}/topics`, { topics });
+    if (name === "Tips") continue;
+    await t.call("PATCH", `/templates/${template}`, { topicId: null });
+    await t.call("DELETE", `/topics/${topicId}`);
+  }
 }
 
 /** A form with a submission that was confirmed, and one that waits. */

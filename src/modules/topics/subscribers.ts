@@ -33,6 +33,12 @@ export async function countSubscribers(app: App, projectSeq: number): Promise<Su
   };
 }
 
+/** The numbers of new topics, for which nobody has chosen. */
+export function subscribersWithoutChoices(app: App, projectSeq: number): Subscribers {
+  const all = subscribedContacts(app, projectSeq);
+  return ({ defaultState }) => (defaultState === "SUBSCRIBED" ? all : 0);
+}
+
 function subscribedContacts({ db }: App, projectSeq: number): number {
   const match = eq(contactCounts.projectSeq, projectSeq);
   return db.select().from(contactCounts).where(match).limit(1).get()?.subscribed ?? 0;

@@ -28,7 +28,7 @@ import { getContact } from "../contacts/service.ts";
 import type { Noun } from "../module.ts";
 import { slugOf } from "../segments/slug.ts";
 import { findTopic, setTopicChoices, topicChoices, type TopicRow, topicsOf } from "./choices.ts";
-import { countSubscribers, type Subscribers } from "./subscribers.ts";
+import { countSubscribers, type Subscribers, subscribersWithoutChoices } from "./subscribers.ts";
 import {
   ContactTopics,
   ContactTopicsInput,
@@ -62,9 +62,11 @@ const topicOperations = operations("Topics", { parameters: { id: "Id of the topi
     body: limited(TopicInput, BODY_LIMITS.settings),
     answer: Envelope(Topic),
     status: 201,
-    prepare: (app, { project }) => countSubscribers(app, project.seq),
-    run: (app, { project, body }, counts) =>
-      presentTopic(createTopic(app, project.seq, body), counts),
+    run: (app, { project, body }) =>
+      presentTopic(
+        createTopic(app, project.seq, body),
+        subscribersWithoutChoices(app, project.seq),
+      ),
   }),
   read("GET /topics/:id", {
     id: "getTopic",
