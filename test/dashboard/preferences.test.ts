@@ -178,11 +178,14 @@ pageTest("a person does the same in Japanese with the keyboard", async () => {
   await press("Tab", "Space", "Tab", "Space", "Tab", "ArrowDown");
   expect(await page.locator(":focus").getAttribute("value")).toBe("1");
   await press("Tab", "Tab");
+  expect(await page.locator(":focus").getAttribute("name")).toBe("tracking");
+  await press("Space", "Tab");
   expect(await page.locator(":focus").innerText()).toBe("保存する");
   await press("Enter");
   await page.getByRole("status").getByText("変更を保存しました。").waitFor();
   expect(await topicsOf("ai@example.net")).toEqual([false, true]);
   expect(valueAt(await contactOf("ai@example.net"), "pausedUntil")).toBeString();
+  expect(valueAt(await contactOf("ai@example.net"), "tracking")).toBe(false);
   expect(await faultsOf(opened)).toEqual(NO_FAULTS);
   await opened.close();
 });

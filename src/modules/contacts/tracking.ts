@@ -4,6 +4,7 @@
  */
 
 import type { App } from "../../core/app.ts";
+import type { TrackingMode } from "../../db/schema/projects.ts";
 import { statement } from "../../db/statement.ts";
 import { recordConsent } from "../consents/record.ts";
 import type { ConsentCause, ContactRow } from "./service.ts";
@@ -11,6 +12,15 @@ import type { ConsentCause, ContactRow } from "./service.ts";
 const store = statement<null, [number | null, number, number]>(
   "UPDATE contacts SET tracking = ?, updated_at = ? WHERE seq = +?",
 );
+
+/** Whether a project may record opens and clicks of a contact; null if it records them of nobody. */
+export function isTrackingAllowed(
+  project: TrackingMode,
+  { tracking }: Pick<ContactRow, "tracking">,
+): boolean | null {
+  if (project === "DISABLED") return null;
+  return tracking ?? project !== "CONSENT";
+}
 
 /** Part of a change: stores the choice; null for none. A choice is kept in the ledger of consents. */
 export function setTracking(

@@ -6,11 +6,13 @@
  */
 
 import type { App } from "../../core/app.ts";
+import type { TrackingMode } from "../../db/schema/projects.ts";
 import { textsIn } from "../../render/language.ts";
 import type { ConsentCause, ContactRow } from "../contacts/service.ts";
 import { contactService } from "../contacts/service.ts";
 import { LANGUAGE_KEY } from "../contacts/language.ts";
 import { pausedUntilNow, setPause } from "../contacts/pause.ts";
+import { isTrackingAllowed, setTracking } from "../contacts/tracking.ts";
 import { ensureStorage } from "../quotas.ts";
 import { setTopicChoices, topicChoices } from "../topics/choices.ts";
 import {
@@ -30,6 +32,8 @@ export type SavedChoices = {
   topics: readonly { id: string; isSubscribed: boolean }[];
   /** Null for no break, and undefined to leave it as it is. */
   pausedUntil: number | null | undefined;
+  /** Whether opens and clicks may be recorded; undefined if the form did not ask. */
+  tracking: boolean | undefined;
   /** A language that the pages have; null if it was not chosen. */
   language: string | null;
 };
@@ -50,7 +54,9 @@ export function readChoices(
   const pausedUntil = readPause(fields.get("pause"), day, now);
   if (pausedUntil === "fault") return { fault: { field: "pauseDay", value: day } };
   const language = textsIn(fields.get("language") ?? "")?.language ?? null;
-  return { choices: { topics, pausedUntil, language } };
+  const isTrackingAsked = fields.get("asksTracking") !== undefined;
+  const tracking = isTrackingAsked ? fields.get("tracking") !== undefined : undefined;
+  return { choices: { topics, pausedUntil, tracking, language } };
 }
 
 function readPause(
@@ -109,16 +115,20 @@ export function changeSubscription(
 /** Part of a change: returns the contact and its topics, and whether anything has changed. */
 export function saveChoices(
   app: App,
-  contact: ContactRow,
+  { contact, tracking: mode }: { contact: ContactRow; tracking: TrackingMode },
   choices: SavedChoices,
   cause: PreferenceCause,
 ): { contact: ContactRow; topics: readonly ShownTopic[]; isChanged: boolean } {
   const changed = changedTopics(shownTopics(app, contact), choices);
   const now = app.clock.now();
-  const { pausedUntil, language } = choices;
+  const { pausedUntil, language, tracking } = choices;
   const isPauseChanged = pausedUntil !== undefined && pausedUntil !== pausedUntilNow(contact, now);
   const isLanguageChanged = language !== null && language !== cause.page.texts.language;
-  const isWithdrawal = changed.every(({ isSubscribed }) => !isSubscribed);
+  const wasTracked = isTrackingAllowed(mode, contact);
+  const isTrackingChanged =
+    tracking !== undefined && wasTracked !== null && tracking !== wasTracked;
+  const isWithdrawal =
+    changed.every(({ isSubscribed }) => !isSubscribed) && !(isTrackingChanged && tracking);
   if (!isWithdrawal || isPauseChanged || isLanguageChanged) {
     ensureStorage(app, contact.projectSeq, true);
   }
@@ -129,14 +139,18 @@ export function saveChoices(
     setTopicChoices(app, contact, [choice], { emailSeq, consent: { ...consent, wording } });
   }
   let updated = contact;
+  if (isTrackingChanged) {
+    const wording = preferenceWording(cause.page, { kind: "tracking" });
+    updated = setTracking(app, updated, tracking, { ...consent, wording });
+  }
   if (isPauseChanged) {
-    updated = setPause(app, contact, pausedUntil, { emailSeq, source: consent.source });
+    updated = setPause(app, updated, pausedUntil, { emailSeq, source: consent.source });
   }
   if (isLanguageChanged) {
     const patch = { data: { [LANGUAGE_KEY]: language } };
     updated = contactService(app).patch(contact.projectSeq, contact.id, patch)();
   }
-  const isChanged = changed.length > 0 || isPauseChanged || isLanguageChanged;
+  const isChanged = changed.length > 0 || isTrackingChanged || isPauseChanged || isLanguageChanged;
   return { contact: updated, topics: shownTopics(app, updated), isChanged };
 }
 

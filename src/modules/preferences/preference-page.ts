@@ -293,15 +293,24 @@ function details(
  */
 export function preferenceWording(
   { texts, brand }: Pick<PreferenceView, "texts" | "brand">,
-  choice: { kind: "topic"; topic: ShownTopic } | { kind: "all"; isSubscribed: boolean },
+  choice:
+    | { kind: "topic"; topic: ShownTopic }
+    | { kind: "all"; isSubscribed: boolean }
+    | { kind: "tracking" },
 ): string {
   const words = preferenceTexts(texts);
   const fill = (text: string) => fillPlaceholders(text, { project: brand.name });
-  const lines =
-    choice.kind === "topic"
-      ? [words.topics, choice.topic.name, choice.topic.description, `[${words.save}]`]
-      : choice.isSubscribed
-        ? [fill(texts.unsubscribed.text), `[${texts.subscribe}]`]
-        : [fill(texts.subscribed.text), `[${words.unsubscribeAll}]`, texts.note];
-  return [words.title, ...lines].filter((line) => line !== null).join("\n\n");
+  const linesOf = (): (string | null)[] => {
+    switch (choice.kind) {
+      case "topic":
+        return [words.topics, choice.topic.name, choice.topic.description, `[${words.save}]`];
+      case "tracking":
+        return [words.tracking, fill(words.trackingLabel), words.trackingHint, `[${words.save}]`];
+      case "all":
+        return choice.isSubscribed
+          ? [fill(texts.unsubscribed.text), `[${texts.subscribe}]`]
+          : [fill(texts.subscribed.text), `[${words.unsubscribeAll}]`, texts.note];
+    }
+  };
+  return [words.title, ...linesOf()].filter((line) => line !== null).join("\n\n");
 }

@@ -29,6 +29,7 @@ import { fillPlaceholders, type Texts } from "../../render/language.ts";
 import { preferenceTexts } from "../../render/preference-texts.ts";
 import { parseMailbox } from "../../protocols/mime/mailbox.ts";
 import { pausedUntilNow } from "../contacts/pause.ts";
+import { isTrackingAllowed } from "../contacts/tracking.ts";
 import type { ContactRow } from "../contacts/service.ts";
 import type { Noun } from "../module.ts";
 import { emailIdIn, type Recipient, recipientOf, textsFor } from "../subscription/subscription.ts";
@@ -193,7 +194,7 @@ function viewOf(
     isSubscribed: contact.isSubscribed,
     topics: shownTopics(app, contact),
     pausedUntil: pausedUntilNow(contact, now),
-    isTrackingAllowed: null,
+    isTrackingAllowed: isTrackingAllowed(recipient.tracking, contact),
     now,
     notices,
     fault: fault ?? null,
@@ -320,7 +321,7 @@ function perform(
     const notices = (texts: Texts) => [preferenceTexts(texts).saved];
     return { recipient: { ...recipient, contact: changed }, notices };
   }
-  const saved = saveChoices(app, contact, change.choices, cause);
+  const saved = saveChoices(app, { ...recipient, contact }, change.choices, cause);
   const hasLeftAll = saved.topics.length > 0 && saved.topics.every((topic) => !topic.isSubscribed);
   const notices = (texts: Texts) => {
     const words = preferenceTexts(texts);

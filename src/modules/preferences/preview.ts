@@ -10,7 +10,9 @@ import { Input, OneOf } from "../../http/validation.ts";
 import { previewHeaders } from "../../render/preview-document.ts";
 import { chooseTexts, LANGUAGES } from "../../render/language.ts";
 import { brandOf } from "../branding.ts";
+import { isTrackingAllowed } from "../contacts/tracking.ts";
 import type { Noun } from "../module.ts";
+import { resolveProject } from "../projects.ts";
 import { maskAddress } from "../subscription/view.ts";
 import { topicsOf } from "../topics/choices.ts";
 import { preferencePage } from "./preference-page.ts";
@@ -57,13 +59,14 @@ export const preferencePreviewNoun: Noun = {
 
 function showSample(
   app: App,
-  project: { seq: number; language: string },
+  project: { seq: number; id: string; language: string },
   { language, brandColor, logoImageId }: Static<typeof PreferencePreviewQuery>,
 ): Response {
   const brand = brandOf(app, project.seq, {
     ...(brandColor === undefined ? {} : { color: brandColor.toLowerCase() || null }),
     ...(logoImageId === undefined ? {} : { logoImageId: logoImageId || null }),
   });
+  const { tracking } = resolveProject(app, project.id);
   if (brand === null) throw new Error(`there is no project ${project.seq}`);
   const topics = topicsOf(app, project.seq)
     .filter(({ visibility }) => visibility === "PUBLIC")
@@ -80,7 +83,7 @@ function showSample(
     isSubscribed: true,
     topics,
     pausedUntil: null,
-    isTrackingAllowed: null,
+    isTrackingAllowed: isTrackingAllowed(tracking, { tracking: null }),
     now: app.clock.now(),
     notices: [],
     fault: null,

@@ -15,6 +15,7 @@
 import { Elysia } from "elysia";
 import type { App } from "../../core/app.ts";
 import { openSignedId } from "../../core/signed-ids.ts";
+import type { TrackingMode } from "../../db/schema/projects.ts";
 import { statement } from "../../db/statement.ts";
 import { bodiesOf } from "../../http/body.ts";
 import { MAX_FORM_BYTES } from "../../http/body-limits.ts";
@@ -259,6 +260,8 @@ export type Recipient = {
   brand: Brand;
   /** BCP 47 tag of the project's language. */
   language: string;
+  /** The mail in which the project records opens and clicks. */
+  tracking: TrackingMode;
   /** The address to which the mail was sent; null if its contact was deleted. */
   to: string | null;
   /** It has another address than the mail if its address was changed. Null if there is none. */
@@ -282,7 +285,7 @@ type Mail = Omit<Recipient, "contact" | "brand" | "topic"> & {
 
 const findMail = statement<Mail, [string]>(`
   SELECT e.seq AS emailSeq, e.id AS emailId, e.project_seq AS projectSeq, e.contact_seq AS contactSeq,
-         e.to_address AS "to", p.language
+         e.to_address AS "to", p.language, p.tracking
   FROM emails e JOIN projects p ON p.seq = e.project_seq WHERE e.id = +?`);
 
 export function recipientOf(app: App, emailId: string | null): Recipient | null {

@@ -160,6 +160,44 @@ describe("the language", () => {
   });
 });
 
+describe("measurement", () => {
+  const boxOf = (page: string) => /name="tracking" value="on"( checked)?/.exec(page);
+
+  test("is asked for, with the setting of the project as the answer of who has not chosen", async () => {
+    const { setProject, fetchAs, letter } = await mailed();
+    const shown = async () => boxOf(mainOf(await fetchAs("GET", letter.manage)))?.[0] ?? null;
+    setProject({ tracking: "DISABLED" });
+    expect(await shown()).toBeNull();
+    setProject({ tracking: "CONSENT" });
+    expect(await shown()).toBe('name="tracking" value="on"');
+    setProject({ tracking: "MARKETING_ONLY" });
+    expect(await shown()).toBe('name="tracking" value="on" checked');
+  });
+
+  test("is refused and allowed, with the wording in the ledger; an equal answer stores nothing", async () => {
+    const person = await mailed();
+    const { submit, letter, t } = person;
+    const stored = () =>
+      t.db.sqlite
+        .query<{ tracking: number | null }, [number]>(
+          "SELECT tracking FROM contacts WHERE project_seq = ?",
+        )
+        .get(t.project.seq)?.tracking;
+    await submit(letter.manage, save({ asksTracking: "1", tracking: "on" }));
+    expect(stored()).toBeNull();
+    await submit(letter.manage, save({ asksTracking: "1" }));
+    expect(stored()).toBe(0);
+    await submit(letter.manage, save({ language: "en" }));
+    expect(stored()).toBe(0);
+    await submit(letter.manage, save({ asksTracking: "1", tracking: "on" }));
+    expect(stored()).toBe(1);
+    expect(person.consents()).toMatchObject([
+      { kind: "WITHDRAWN", wording: expect.stringContaining("acme may measure whether I open") },
+      { kind: "GIVEN", source: "PREFERENCES" },
+    ]);
+  });
+});
+
 describe("the link", () => {
   test("of a mail to an earlier address shows no part of the present one", async () => {
     const person = await mailed();
