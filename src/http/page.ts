@@ -210,6 +210,7 @@ legend + .choice, .choices > .choice:first-child { border-top: 0 }
 @supports not selector(:has(a)) { .day { display: block } }
 fieldset > .hint { margin: 0 0 .5rem }
 .field > .hint { margin: .375rem 0 0 }
+.field:has(> .title) { margin-bottom: 1.75rem }
 .title { font-size: 1.125rem; font-weight: 650; line-height: 1.35 }
 .more { margin: 1.75rem 0 0 }
 details { border-top: 1px solid var(--line) }
