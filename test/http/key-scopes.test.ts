@@ -121,6 +121,7 @@ const OPEN_ROUTES = `
   GET    /webhooks/:id                                            READ
   GET    /webhooks/:id/deliveries                                 READ
   GET    /webhooks/:id/deliveries/:deliveryId                     READ
+  GET    /workflow-series                                        READ
   GET    /workflows                                               READ
   GET    /workflows/counts                                        READ
   GET    /workflows/:id                                           READ
@@ -128,8 +129,11 @@ const OPEN_ROUTES = `
   GET    /workflows/:id/counts                                    READ
   GET    /workflows/:id/entries                                   READ
   GET    /workflows/:id/entries/:entryId                          READ
+  GET    /workflows/:id/entry-forecast                           READ
   GET    /workflows/:id/executions                                READ
   GET    /workflows/:id/executions/:executionId                   READ
+  GET    /workflows/:id/versions                                 READ
+  GET    /workflows/:id/versions/:number                         READ
   POST   /plunk/v1/track                                          CONTACTS
   POST   /plunk/v1/verify                                         CONTACTS
   POST   /plunk/v1/send                                           SEND

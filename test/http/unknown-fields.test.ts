@@ -181,7 +181,7 @@ const SENDING_NAMES = `
   batchId webhookUrl callbackUrl notifyUrl footer previewText preheader subject_line messageVersions
   campaignId campaign_id campaignName audience segmentId segment_id excludeSegments excludeContacts
   liveMode live mode environment when sendDate toName repeatEvery
-  groupId topicId topic_id listId list_ids limit maxRecipients rateLimit throttle retries
+  groupId topic_id listId list_ids limit maxRecipients rateLimit throttle retries
 `;
 const CAMPAIGN_NAMES = `
   excludeSegments exclude exclude_list_ids excludeContacts limit maxRecipients testOnly test isTest dryRun
@@ -248,10 +248,10 @@ describe("a name that may mean an effect is refused, also of a service that no t
     const answer = await t.call("POST", "/v1/send", { ...MAIL, dryRun: true });
     expect(answer.at("error.errors.0.message")).toBe(
       "is not supported; the fields are to, cc, bcc, subject, body, text, template, from, name, " +
-        "replyTo, reply, subscribed, data, scheduledAt, tags, priority, headers, attachments",
+        "replyTo, reply, subscribed, topicId, data, scheduledAt, tags, priority, headers, attachments",
     );
     expect((await t.call("GET", "/contacts?email=a@x.test")).at("error.errors.0.message")).toBe(
-      "is not supported; the parameters are limit, cursor, subscribed, search, data, sort, order",
+      "is not supported; the parameters are limit, cursor, subscribed, topic, search, data, sort, order",
     );
   });
 });
