@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Automation, DAY, startAutomation } from "../../support/automation.ts";
 import { listAt, stringAt, valueAt } from "../../support/json.ts";
-import { backtest } from "./live-and-replayed.ts";
+import { backtest, lived, moveClock, replayed } from "./live-and-replayed.ts";
 
 let a: Automation;
 let templateId: string;
@@ -22,6 +22,26 @@ const TRIGGER_ONLY = {
   transitions: [],
 };
 const BROKEN_STEP = { id: "mail", type: "SEND_EMAIL", config: { templateId: "none" } };
+
+test("an event that the workflow caused happens once", async () => {
+  const awaits = { eventName: "contact.unsubscribed", timeout: 3_600 };
+  const id = await a.workflow({
+    trigger: { type: "EVENT", eventName: "leaves" },
+    steps: [
+      { id: "leave", type: "UPDATE_CONTACT", config: { subscriptionAction: "unsubscribe" } },
+      { id: "left", type: "WAIT_FOR_EVENT", config: awaits },
+      { id: "again", type: "WAIT_FOR_EVENT", config: awaits },
+    ],
+    transitions: [
+      { from: "leave", to: "left" },
+      { from: "left", to: "again" },
+    ],
+  });
+  await a.track("leaves", undefined, "leaver@example.com");
+  await moveClock(a, DAY);
+  expect(lived(a, id).branches).toEqual({ "again:timeout": 1 });
+  expect(replayed(valueAt(await backtest(a, id), "result"))).toEqual(lived(a, id));
+});
 
 test("a backtest tries a changed workflow, of which nothing is stored", async () => {
   const id = await a.workflow(

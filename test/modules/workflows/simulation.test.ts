@@ -187,6 +187,39 @@ test("a graph that is not stored can be simulated, also one with a loop", async 
   expect(listAt((await a.t.call("GET", `/workflows/${id}`)).body, "data.steps")).toHaveLength(1);
 });
 
+test("a workflow that is started by hand is simulated with its windows, splits and exits", async () => {
+  const branches = ["x", "y"].map((name) => ({ id: name, weight: 1 }));
+  const window = { days: ["MON"], from: "09:00", to: "10:00", timeZone: "UTC" };
+  const id = await a.workflow({
+    trigger: { type: "MANUAL" },
+    exits: [{ on: "UNSUBSCRIBED" }],
+    steps: [
+      { id: "half", type: "SPLIT", config: { branches } },
+      { id: "window", type: "TIME_WINDOW", config: window },
+      { id: "order", type: "WAIT_FOR_EVENT", config: { eventName: "ordered" } },
+    ],
+    transitions: [
+      { from: "half", to: "window", branch: "x" },
+      { from: "half", to: "window", branch: "y" },
+      { from: "window", to: "order" },
+    ],
+  });
+  await a.track("visited", {}, "split@example.com");
+  const contactId = a.contactId("split@example.com");
+  const startAt = "2026-05-03T09:00:00.000Z"; // A Sunday.
+  const events = [{ at: "2026-05-05T09:00:00.000Z", eventName: "contact.unsubscribed" }];
+  const found = await simulate(id, { contactId, startAt, events });
+  await a.t.call("POST", `/workflows/${id}/executions`, { contactId });
+  await a.settle();
+  const [, live] = (await a.only(id)).steps;
+  expect(pathOf(found)).toEqual(["trigger COMPLETED 0", `${live} 0`, "window COMPLETED 24"]);
+  expect(listAt(found, "executions")[0]).toMatchObject({
+    status: "EXITED",
+    exitReason: "The contact unsubscribed.",
+    completedAt: "2026-05-05T09:00:00.000Z",
+  });
+});
+
 test("a contact that entered before would not enter again", async () => {
   const id = await a.workflow(series());
   await a.track("signed-up", {}, "again@example.com");
