@@ -81,8 +81,9 @@ function scene() {
   const storage = memoryStorage();
   const time = manualTime();
   let editors = 0;
-  const open = (groups = [["body", "design"]]) =>
+  const open = (groups = [["body", "design"]], isManual = false) =>
     createAutosave<Value>({
+      isManual,
       stored: server.stored,
       groups,
       clock: time,
@@ -111,6 +112,34 @@ function scene() {
   }
   return { server, storage, time, open, refuse, leaveUnsaved };
 }
+
+describe("saving by hand", () => {
+  test("sends nothing before it is asked to: not later, not after others saved, not on leaving", async () => {
+    const { server, storage, time, open, refuse } = scene();
+    const editor = open([], true);
+    editor.change({ body: "mine" });
+    await time.pass(60_000);
+    editor.receive({ value: { ...START, subject: "theirs" }, revision: 2 });
+    server.stored = { value: { ...START, subject: "theirs" }, revision: 2 };
+    await time.pass(60_000);
+    editor.leave();
+    await settled();
+    expect(server.saves).toEqual([]);
+    expect(storage.entries.size).toBe(1);
+    expect(editor.state()).toMatchObject({ status: "CHANGED", merged: ["subject"] });
+
+    server.answer = refuse("LATER");
+    await editor.saveNow();
+    await time.pass(60_000);
+    editor.retry();
+    await settled();
+    expect(server.saves.length).toBe(1);
+    server.answer = () => undefined;
+    await editor.saveNow();
+    expect(server.stored.value).toEqual({ ...START, subject: "theirs", body: "mine" });
+    expect(editor.state().status).toBe("SAVED");
+  });
+});
 
 describe("saving", () => {
   test("happens within two seconds of the last change, once, and names what changed", async () => {
