@@ -268,3 +268,34 @@ test("a template or a campaign that is a notice has no topic", async () => {
   const users = listAt((await t.call("GET", `/topics/${topicId}/usage`)).body, "data.users");
   expect(users.map((user) => Object(user).kind)).toEqual(["template", "campaign"]);
 });
+
+test("a contact who leaves or pauses after a campaign has started gets nothing", async () => {
+  const c = await campaignApp();
+  try {
+    const topic = { name: "News", default: "SUBSCRIBED" };
+    const topicId = await c.create("/topics", topic, "data.id");
+    await c.contact("first@x.test");
+    const leaves = await c.contact("leaves@x.test");
+    const pauses = await c.contact("pauses@x.test");
+    await c.contact("last@x.test");
+    const id = await c.campaign({ topicId, rate: 1 / 60 });
+    await c.act(id, "send");
+    await c.settle();
+    await c.call("PUT", `/contacts/${leaves}/topics`, { topics: [{ topicId, subscribed: false }] });
+    const pausedUntil = new Date(c.clock.now() + DAY).toISOString();
+    await c.call("PATCH", `/contacts/${pauses}`, { pausedUntil });
+    c.setAll("campaigns", "rate = NULL");
+    c.clock.advance(2_000_000);
+    await c.settle();
+    const { body } = await c.call("GET", `/campaigns/${id}/recipients?limit=10`);
+    const states = listAt(body, "data.items").map(Object);
+    expect(states.map(({ email, status }) => `${email} ${status}`).toSorted()).toEqual([
+      "first@x.test SENT",
+      "last@x.test SENT",
+      "leaves@x.test CANCELLED",
+      "pauses@x.test CANCELLED",
+    ]);
+  } finally {
+    await c.close();
+  }
+});
