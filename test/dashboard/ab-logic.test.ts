@@ -1,7 +1,11 @@
 /** The A/B test of a draft in numbers and words. */
 
 import { describe, expect, test } from "bun:test";
-import { hitsText, shareOfBest } from "../../src/dashboard/pages/campaigns/ab/ab-figures.ts";
+import {
+  hitsText,
+  phaseText,
+  shareOfBest,
+} from "../../src/dashboard/pages/campaigns/ab/ab-figures.ts";
 import {
   abState,
   changedVariant,
@@ -78,6 +82,20 @@ test.each([
   [{ by: "MANUAL" as const, eventName: null, afterMinutes: 240 }, "your choice"],
 ])("the rule %j is %p", (winner, text) => {
   expect(ruleText(winner)).toBe(text);
+});
+
+test.each([
+  [null, null],
+  [{ phase: "TEST" as const, waitsUntil: null }, "A/B test"],
+  [
+    { phase: "WAITING" as const, waitsUntil: "2036-01-01T00:00:00.000Z" },
+    "A/B test: waits for the winner",
+  ],
+  [{ phase: "WAITING" as const, waitsUntil: null }, "A/B test: waits for your choice"],
+  [{ phase: "REST" as const, waitsUntil: null }, null],
+])("a campaign in %j is said to be %p", (state, text) => {
+  const none = { winnerId: null, chosenBy: null, decidedAt: null };
+  expect(phaseText(state === null ? null : { ...none, ...state })).toBe(text);
 });
 
 test("the best variant has the longest bar", () => {

@@ -7,6 +7,7 @@ import { statement } from "../../db/statement.ts";
 import type { Page } from "../../http/envelope.ts";
 import { containsText, newestPage } from "../../http/pagination.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
+import { findAbTest, presentAbState } from "./ab-tests/ab-tests.ts";
 import { type CampaignRow, importedOf } from "./present.ts";
 import { unsettled } from "./report.ts";
 import type { CampaignSummary, CampaignSummaryQuery } from "./summary-model.ts";
@@ -62,6 +63,7 @@ function present(app: App, row: CampaignRow): CampaignSummary | null {
     startedAt: isoTimeOrNull(row.startedAt),
     finishedAt: isoTimeOrNull(row.finishedAt),
     imported: importedOf(row),
+    abTestState: presentAbState(findAbTest(app, row.seq)),
     createdAt: isoTime(row.createdAt),
     totalRecipients,
     queued: unsettled(counts),

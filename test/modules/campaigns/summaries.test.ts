@@ -47,6 +47,7 @@ test("shows the numbers, the segment and the dates of each campaign, newest firs
       startedAt: null,
       finishedAt: null,
       imported: null,
+      abTestState: null,
       createdAt: new Date(t.clock.now()).toISOString(),
       totalRecipients: 0,
       queued: 0,

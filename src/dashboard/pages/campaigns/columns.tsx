@@ -5,6 +5,7 @@ import { columnsOf } from "../../ui/csv.ts";
 import type { Column } from "../../ui/data-table.tsx";
 import { Status } from "../../ui/status.tsx";
 import { PlannedTime, Time } from "../../ui/time.tsx";
+import { phaseText } from "./ab/ab-figures.ts";
 import { audienceText } from "./audience-text.ts";
 import { countText } from "../overview/figures.ts";
 import { statusWithOrigin } from "./imported.ts";
@@ -126,7 +127,9 @@ function Bar({ campaign }: { campaign: CampaignSummary }) {
 /** "Imported from listmonk" for a campaign that this server did not send, else its audience. */
 function originOrAudience(campaign: CampaignSummary): string {
   const { imported } = campaign;
-  return imported === null ? audienceText(campaign) : `Imported from ${imported.source}`;
+  if (imported !== null) return `Imported from ${imported.source}`;
+  const phase = phaseText(campaign.abTestState);
+  return phase === null ? audienceText(campaign) : `${audienceText(campaign)}, ${phase}`;
 }
 
 /** The mails that another product has sent or delivered, apart from those of this server. */

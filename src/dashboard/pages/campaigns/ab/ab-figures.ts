@@ -1,8 +1,18 @@
 /** The figures of an A/B test in words and bars. Pure. */
 
+import type { AbTestState } from "../../../../modules/campaigns/ab-tests/ab-model.ts";
 import { countText } from "../../overview/figures.ts";
 import { counted } from "../numbers.ts";
 import type { Winner } from "./ab-plan.ts";
+
+/** What a campaign whose A/B test is not decided waits for; null for other campaigns. */
+export function phaseText(state: AbTestState | null): string | null {
+  if (state === null || state.phase === "REST") return null;
+  if (state.phase === "TEST") return "A/B test";
+  return state.waitsUntil === null
+    ? "A/B test: waits for your choice"
+    : "A/B test: waits for the winner";
+}
 
 type Figures = { hits: number; sent: number };
 
