@@ -37,6 +37,8 @@ export function approximationsOf(
       needs.templateIds.length > 0,
     "A schedule has started the workflow at each of its times, also while the server was stopped.":
       "cron" in triggerOf(graph),
+    "Addresses whose suppression has ended are taken as never suppressed.":
+      needs.templateIds.length > 0,
     "Quotas of the project hold back no mail.": hasQuota(app) && needs.templateIds.length > 0,
   };
   return Object.keys(texts).filter((text) => texts[text] === true);

@@ -36,6 +36,8 @@ export type SimulationTask = {
   occurrences: readonly SimulatedEvent[];
   /** The answers of WEBHOOK steps by their ids; 200 without content for others. */
   answers: Readonly<Record<string, { status: number; body?: unknown }>>;
+  /** The number of the mail whose body is in the answer in any case; null for none. */
+  mail: number | null;
 };
 
 type SimulatedEvent = { at: number; eventName: string; data: JsonObject };
@@ -44,7 +46,7 @@ type SimulatedMail = {
   to: string;
   from: { address: string; name: string | null };
   subject: string;
-  /** Null if it cannot be rendered, or for mails after the first MAX_MAILS. */
+  /** Null if it cannot be rendered, or is left out of a large answer. */
   html: string | null;
   text: string | null;
   suppression: string | null;
@@ -100,7 +102,8 @@ export type SimulationResult = {
 };
 
 const MAX_STEPS = 500;
-const MAX_MAILS = 50;
+/** About the octets of mails and requests in an answer. Those after it have no body. */
+const MAX_SHOWN_BYTES = 4 * 1024 * 1024;
 /** The end of a simulation without `until`. */
 const LONGEST_MS = 5 * 366 * 24 * 60 * 60_000;
 
@@ -323,6 +326,7 @@ async function resultOf(
     .all();
   const executions: SimulatedExecution[] = [];
   let mails = 0;
+  let shownBytes = 0;
   for (const { seq } of seqs) {
     const execution = sandbox.parts.executionRows.find(seq);
     if (execution === null) continue;
@@ -330,10 +334,14 @@ async function resultOf(
     for (const row of stepsOf(sandbox, seq)) {
       const observation = observations.take(seq, row.stepId);
       const prepared = observation?.mail ?? null;
-      if (prepared !== null) mails++;
+      const hasRoom = shownBytes < MAX_SHOWN_BYTES;
+      const isAsked = prepared !== null && mails++ === task.mail;
       const mail =
-        prepared === null ? null : await showMail(sandbox, prepared, row, mails <= MAX_MAILS);
-      const { request = null, changes = null } = observation ?? {};
+        prepared === null ? null : await showMail(sandbox, prepared, row, hasRoom || isAsked);
+      const { request: called = null, changes = null } = observation ?? {};
+      const request = hasRoom || called === null ? called : { ...called, body: null };
+      const bodies = [mail?.html, mail?.text, request?.body];
+      shownBytes += bodies.reduce((sum, body) => sum + 2 * (body?.length ?? 0), 0);
       steps.push({ ...row, mail, request, changes });
     }
     const { status, stepId, awaitedEvent, dueAt, context, completedAt, exitReason, error } =

@@ -64,6 +64,7 @@ export async function simulateWorkflow(
     eventName: triggerEventOf(triggerOf(graph)),
     data,
     answers,
+    mail: input.mail ?? null,
   });
   const { at, nextAt, isCutShort, executions } = result;
   const names = new Map(graph.steps.map(({ id, name }) => [id, name]));
