@@ -1049,6 +1049,11 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     heading: "Settings",
   },
   {
+    name: "settings-privacy",
+    path: ({ project }) => `/p/${project}/settings/privacy`,
+    heading: "Settings",
+  },
+  {
     name: "settings-delivery",
     path: ({ project }) => `/p/${project}/settings/delivery`,
     heading: "Settings",

@@ -308,6 +308,12 @@ const generalRoute = createRoute({
   component: lazyPage(() => import("./pages/settings/general-page.tsx"), "GeneralPage"),
 });
 
+const privacyRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "/privacy",
+  component: lazyPage(() => import("./pages/settings/privacy-page.tsx"), "PrivacyPage"),
+});
+
 const brandingRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "/branding",
@@ -382,6 +388,7 @@ const routeTree = rootRoute.addChildren([
       settingsRoute.addChildren([
         generalRoute,
         brandingRoute,
+        privacyRoute,
         deliveryRoute,
         teamRoute,
         auditRoute,

@@ -34,6 +34,7 @@ const NO_PLACES =
 /** The folders of nouns whose pages are not in the folder with the name of the first segment. */
 const FOLDERS: Readonly<Record<string, string>> = {
   audit: "pages/settings",
+  erasures: "pages/settings",
   images: "pages/templates",
   "inbound-routes": "pages/received",
   inboxes: "pages/inbox",

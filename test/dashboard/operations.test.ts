@@ -17,7 +17,7 @@ const RECIPIENT = "A recipient opens it from a mail.";
 const READER = "It is a public page of campaigns, for readers.";
 const MONITOR = "Load balancers and monitors ask for it; the page System shows what it finds.";
 const WORKFLOW_EDITOR = "The editor saves the whole graph.";
-const PRIVACY = "The tab Privacy follows; programs do it until then.";
+const PRIVACY = "The tab Privacy shows it in the list of receipts.";
 const MESSAGE = "The page shows it from the message, which has it as well.";
 
 /** The operations that the dashboard does not call, with the reason. */
@@ -26,14 +26,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   getReadiness: MONITOR,
   getTopic: "The list has the whole topic.",
   getTopicUsage: "A refused deletion names what uses the topic.",
-  eraseAddress: PRIVACY,
-  eraseContact: PRIVACY,
-  exportConsents: PRIVACY,
-  exportPerson: PRIVACY,
-  getConsentProof: PRIVACY,
   getErasure: PRIVACY,
-  listConsents: PRIVACY,
-  listErasures: PRIVACY,
   listProjects: "A page reads the projects of the user with the state of the session.",
   showTemplateDraft: "The frame of a preview opens the URL that the server answered with.",
   showImage: RECIPIENT,

@@ -168,7 +168,7 @@ function proofAsPage(app: App, project: string, contact: ContactRow): Response {
         title: "Entries",
         columns: ["Time", "What", "About", "By way of", "Client address", "Wording (SHA-256)"],
         rows: entries.map((entry) => [
-          entry.at,
+          entry.at.replace("T", " ").replace(/\.\d{3}Z$/, ""),
           KIND_NAMES[entry.kind],
           subjectOf(entry),
           [SOURCE_NAMES[entry.source.type], entry.source.id].filter(Boolean).join("\n"),

@@ -14,6 +14,8 @@ import { Time } from "../../ui/time.tsx";
 import { CheckAddress } from "./check-address.tsx";
 import { Subscription } from "./columns.tsx";
 import { ContactTimeline } from "./contact-timeline.tsx";
+import { ConsentsCard } from "./consents-card.tsx";
+import { PrivacyCard } from "./privacy-card.tsx";
 import { DeliveryCard } from "./delivery-card.tsx";
 import { DataCard } from "./data-card.tsx";
 import { ExecutionsCard, SegmentsCard } from "./list-cards.tsx";
@@ -53,6 +55,8 @@ export function ContactPage() {
             <div className="contact-side">
               <SubscriptionCard contact={found} />
               <TopicsCard contact={found} />
+              <ConsentsCard contact={found} />
+              <PrivacyCard contact={found} />
               <DataCard contact={found} />
               <SegmentsCard id={id} project={project} />
               <ExecutionsCard id={id} email={found.email} project={project} />

@@ -50,6 +50,9 @@ type EventWords = readonly [tone: Tone, title: string];
 const EVENTS: Readonly<Record<string, EventWords>> = {
   "contact.subscribed": ["good", "Subscribed"],
   "contact.unsubscribed": ["held", "Unsubscribed"],
+  "consent.given": ["good", "Agreed"],
+  "consent.confirmed": ["good", "Confirmed the consent"],
+  "consent.withdrawn": ["held", "Withdrew the consent"],
   "form.submitted": ["waiting", "Sign-up form sent"],
   "form.confirmed": ["good", "Sign-up form confirmed"],
   "contact.topic_subscribed": ["good", "Joined a topic"],
@@ -118,6 +121,7 @@ function detailOf(name: string, data: Readonly<Record<string, unknown>>): string
   if (name.startsWith("contact.")) {
     return [valueText(data["topicName"]), viaWords(data)].filter((text) => text !== "").join(" · ");
   }
+  if (name.startsWith("consent.")) return ""; // The card of consents has the wording.
   if (name === "email.clicked") return valueText(data["url"]);
   if (name === "email.suppressed") return reasonLabel(valueText(data["reason"]));
   if (name.startsWith("email.")) return valueText(data["reason"] ?? data["error"]);

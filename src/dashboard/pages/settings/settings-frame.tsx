@@ -8,6 +8,7 @@ const TABS = [
   { to: "/p/$project/settings/general", label: "General" },
   { to: "/p/$project/settings/branding", label: "Branding" },
   { to: "/p/$project/settings/delivery", label: "Delivery" },
+  { to: "/p/$project/settings/privacy", label: "Privacy" },
   { to: "/p/$project/settings/team", label: "Team" },
   { to: "/p/$project/settings/audit", label: "Audit" },
 ] as const;

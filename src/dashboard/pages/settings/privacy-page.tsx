@@ -1,0 +1,219 @@
+/** What is tracked, the ledger of consents as a file, and the receipts of erasures. */
+
+import { Button, Group, TextInput } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Eraser } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import type { ErasureReceipt } from "../../../modules/privacy/erasure-model.ts";
+import { api } from "../../api.ts";
+import { useProject } from "../../state.ts";
+import { Confirm } from "../../ui/confirm.tsx";
+import { Copy } from "../../ui/copy.tsx";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { RoleNeeded } from "../../ui/role-needed.tsx";
+import { saveFile } from "../../ui/save-file.ts";
+import { Status } from "../../ui/status.tsx";
+import { Time } from "../../ui/time.tsx";
+import { showFailure } from "../../ui/undo.tsx";
+import { useList } from "../../ui/use-list.ts";
+import { TRACKING_CHOICES } from "./choices.ts";
+import { SettingsFrame } from "./settings-frame.tsx";
+import { useProjectDetails } from "./use-project-details.ts";
+
+export function PrivacyPage() {
+  return (
+    <SettingsFrame>
+      <RoleNeeded role="ADMIN">
+        <TrackingSection />
+        <LedgerSection />
+        <ErasureSection />
+      </RoleNeeded>
+    </SettingsFrame>
+  );
+}
+
+function TrackingSection() {
+  const project = useProject();
+  const { data } = useProjectDetails();
+  const choice = TRACKING_CHOICES.find(({ value }) => value === data?.tracking);
+  return (
+    <section className="section" aria-labelledby="privacy-tracking">
+      <h2 id="privacy-tracking">Tracking</h2>
+      <p>
+        <strong>{choice?.label ?? "…"}</strong>
+        {choice !== undefined && <>: {choice.description}</>}
+      </p>
+      <p className="muted small">
+        A contact who refused is never tracked.{" "}
+        {project !== null && (
+          <Link to="/p/$project/settings/general" params={{ project: project.id }}>
+            Change it in General
+          </Link>
+        )}
+      </p>
+    </section>
+  );
+}
+
+function LedgerSection() {
+  const [isBusy, setIsBusy] = useState(false);
+
+  async function save(format: "csv" | "ndjson"): Promise<void> {
+    setIsBusy(true);
+    try {
+      const response = await api.file("/consents/export", { query: { format } });
+      saveFile([await response.blob()], `consents.${format}`);
+    } catch (error) {
+      showFailure("The export failed", error);
+    } finally {
+      setIsBusy(false);
+    }
+  }
+
+  return (
+    <section className="section" aria-labelledby="privacy-ledger">
+      <h2 id="privacy-ledger">Ledger of consents</h2>
+      <p>
+        Each consent and each withdrawal, with its time, its source, the address of the client and
+        the text that was shown. The page of a contact has its own entries.
+      </p>
+      <Group gap="xs" mt="sm">
+        <Button variant="default" loading={isBusy} onClick={() => void save("csv")}>
+          Export as CSV
+        </Button>
+        <Button variant="default" loading={isBusy} onClick={() => void save("ndjson")}>
+          Export as NDJSON
+        </Button>
+      </Group>
+    </section>
+  );
+}
+
+const STANDINGS: Readonly<Record<NonNullable<ErasureReceipt["standing"]>, string>> = {
+  UNSUBSCRIBED: "Not subscribed again",
+  HARD_BOUNCE: "Gets no mail: bounced",
+  SOFT_BOUNCE: "Gets no mail: bounced",
+  COMPLAINT: "Gets no mail: complained",
+  MANUAL: "Gets no mail: suppressed",
+};
+
+const ACTORS: Readonly<Record<ErasureReceipt["by"]["kind"], string>> = {
+  USER: "A user",
+  KEY: "A key",
+  PERSON: "The person",
+  CLI: "A command",
+  SYSTEM: "The server, after a restore",
+};
+
+const number = new Intl.NumberFormat();
+/** The beginning of a digest tells two of them apart. */
+const DIGEST_SHOWN = 10;
+
+const COLUMNS: readonly Column<ErasureReceipt>[] = [
+  { key: "at", title: "Requested", render: ({ requestedAt }) => <Time at={requestedAt} /> },
+  { key: "state", title: "State", width: "130px", render: ({ state }) => <Status value={state} /> },
+  { key: "by", title: "By", render: ({ by }) => ACTORS[by.kind] },
+  {
+    key: "standing",
+    title: "Kept",
+    render: ({ standing }) => (standing === null ? "Nothing" : STANDINGS[standing]),
+  },
+  {
+    key: "rows",
+    title: "Records",
+    width: "100px",
+    isFigure: true,
+    render: ({ counts }) =>
+      number.format(Object.values(counts).reduce((sum, count) => sum + count, 0)),
+  },
+  {
+    key: "digest",
+    title: "Digest of the address",
+    width: "160px",
+    render: ({ digest }) => (
+      <span className="copy-text">
+        <code>{digest.slice(0, DIGEST_SHOWN)}…</code>
+        <Copy value={digest} label="Copy the digest" />
+      </span>
+    ),
+  },
+];
+
+function ErasureSection() {
+  const list = useList<ErasureReceipt>("erasures", "/erasures");
+  return (
+    <section className="section" aria-labelledby="privacy-erasures">
+      <h2 id="privacy-erasures">Erasures</h2>
+      <p>
+        Receipts have no personal data and are kept. A person is erased on the page of the contact,
+        or here by the address alone.
+      </p>
+      <EraseAddress />
+      <DataTable
+        label="Receipts of erasures"
+        list={list}
+        columns={COLUMNS}
+        rowKey={({ id }) => id}
+        empty={
+          <Empty
+            icon={Eraser}
+            title="Nobody was erased"
+            text="The receipt of each erasure appears here."
+          />
+        }
+      />
+    </section>
+  );
+}
+
+function EraseAddress() {
+  const client = useQueryClient();
+  const [email, setEmail] = useState("");
+  const [isAsking, asking] = useDisclosure(false);
+  const address = email.trim();
+
+  async function erase(): Promise<void> {
+    await api.post<ErasureReceipt>("/erasures", { email: address });
+    setEmail("");
+    await client.invalidateQueries({ queryKey: ["erasures"] });
+  }
+
+  return (
+    <form
+      onSubmit={(event: FormEvent) => {
+        event.preventDefault();
+        asking.open();
+      }}
+    >
+      <Group gap="xs" align="end" mt="sm" mb="md">
+        <TextInput
+          label="Address to erase"
+          type="email"
+          autoComplete="off"
+          value={email}
+          onChange={({ currentTarget }) => setEmail(currentTarget.value)}
+        />
+        <Button type="submit" variant="default" disabled={address === ""}>
+          Erase
+        </Button>
+      </Group>
+      <Confirm
+        isOpen={isAsking}
+        onClose={asking.close}
+        title="Erase this person?"
+        text={
+          <p>
+            The contact that has the address is removed, and the address is removed from everything
+            that the project has stored. This cannot be undone.
+          </p>
+        }
+        name={address}
+        action="Erase the person"
+        onConfirm={erase}
+      />
+    </form>
+  );
+}
