@@ -140,6 +140,8 @@ const contactOperations = operations("Topics", { parameters: { id: "Id of the co
       "Topics that are not named stay as they are. Joining a topic does not subscribe a contact who is " +
       "unsubscribed from all marketing mail.",
     body: limited(ContactTopicsInput, BODY_LIMITS.settings),
+    // Leaving must always be possible, and a contact has few choices.
+    isWithinQuota: false,
     answer: Envelope(ContactTopics),
     run(app, { project, params, body, actor }) {
       const contact = getContact(app, project.seq, params.id);

@@ -295,6 +295,15 @@ test("a contact who leaves or pauses after a campaign has started gets nothing",
       "leaves@x.test CANCELLED",
       "pauses@x.test CANCELLED",
     ]);
+    // Who leaves the topic by the link of a mail counts in the report of its campaign, once.
+    const raw = c.received().join("").replaceAll("=\r\n", "");
+    const path = /\/unsubscribe\/[\w-]+/.exec(raw)?.[0] ?? "";
+    for (let n = 0; n < 2; n++) {
+      await c.app.handle(new Request(`http://localhost${path}`, { method: "POST" }));
+    }
+    expect(await c.stats(id)).toMatchObject({ unsubscribed: 1, cancelled: 2 });
+    const left = await c.call("GET", `/campaigns/${id}/recipients?action=UNSUBSCRIBED`);
+    expect(left.at("data.items.0.email")).toBe("first@x.test");
   } finally {
     await c.close();
   }
