@@ -108,7 +108,8 @@ export function nameOfLabel(label: string): string {
     .normalize("NFD")
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "_")
-    .replace(/^[_0-9]+|_+$/g, "")
+    .replace(/^[_0-9]+/, "")
+    .replace(/_$/, "")
     .slice(0, 64);
 }
 
