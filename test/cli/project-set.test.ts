@@ -120,7 +120,11 @@ describe("mailstead project set", () => {
     ["a sender with an unclosed address", ["--from", "Shop <a@b.example"], /--from: /],
     ["two addresses", ["--from", "a@b.example, c@d.example"], /--from: /],
     ["two mailboxes", ["--from", "A <a@x.example>, B <b@y.example>"], /--from: .*one mailbox/],
-    ["an unknown mode", ["--tracking", "SOME"], /expected one of ENABLED, MARKETING_ONLY, DIS/],
+    [
+      "an unknown mode",
+      ["--tracking", "SOME"],
+      /expected one of ENABLED, MARKETING_ONLY, CONSENT, DIS/,
+    ],
     ["an unknown language", ["--language", "tlh"], /expected one of en, de, .*got "tlh"/],
     ["an unknown project", ["Nobody", "--language", "de"], /There is no project "Nobody"/],
   ];

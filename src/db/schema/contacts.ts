@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { projects } from "./projects.ts";
 
+/** A new column is the last one, as in the database: rows of `contacts.*` are read by their place. */
 export const contacts = sqliteTable(
   "contacts",
   {
@@ -14,12 +15,12 @@ export const contacts = sqliteTable(
     isSubscribed: integer("is_subscribed", { mode: "boolean" }).notNull(),
     /** JSON object. */
     data: text("data").notNull(),
-    /** Whether opens and clicks may be recorded; null if the contact has not chosen. */
-    tracking: integer("tracking", { mode: "boolean" }),
     createdAt: integer("created_at").notNull(),
     updatedAt: integer("updated_at").notNull(),
     /** Until when it gets no marketing mail, at its own wish; null if it never paused. */
     pausedUntil: integer("paused_until"),
+    /** Whether opens and clicks may be recorded; null if the contact has not chosen. */
+    tracking: integer("tracking", { mode: "boolean" }),
   },
   (table) => [
     uniqueIndex("contacts_email").on(table.projectSeq, table.email),
