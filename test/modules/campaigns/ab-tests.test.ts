@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { findWrongUsage } from "../../../src/db/usage-recount.ts";
 import { abGroup } from "../../../src/modules/campaigns/ab-tests/ab-groups.ts";
 import { verdictOf } from "../../../src/modules/campaigns/ab-tests/ab-verdict.ts";
-import { settleEventLoop } from "../../support/eventually.ts";
+import { expectSoon, settleEventLoop } from "../../support/eventually.ts";
 import { BROWSER, type Received, received } from "../../support/mailing.ts";
 import { type CampaignApp, campaignsPerTest } from "./campaign-app.ts";
 
@@ -51,6 +52,18 @@ async function click(mail: Received | undefined): Promise<void> {
   t.clock.advance(2 * MINUTE);
   await settleEventLoop();
 }
+
+/** The counters of the project that differ from its rows. */
+const wrongUsage = () =>
+  findWrongUsage(t.db.sqlite).filter(({ projectSeq }) => projectSeq === t.project.seq);
+
+/** Rounds of the runner go on until it is so; the steps of a test go on beside them. */
+const soon = (read: () => Promise<unknown>, expected: unknown) =>
+  expectSoon(async () => {
+    const found = await read();
+    await t.app.campaigns.tick();
+    return found;
+  }, expected);
 
 const heldOut = () =>
   t.db.sqlite
@@ -161,19 +174,22 @@ describe("a campaign with an A/B test", () => {
     expect(plain.length + question.length).toBe(first.length);
     expect(question.length).toBeGreaterThan(1);
     expect(first.length).toBeLessThan(50);
-    expect(await state(id)).toMatchObject({ phase: "WAITING", winnerId: null });
-    expect(await t.statusOf(id)).toBe("SENDING");
+    await soon(() => state(id), expect.objectContaining({ phase: "WAITING", winnerId: null }));
+    await soon(() => t.statusOf(id), "SENDING");
     t.clock.advance(MINUTE);
     await click(question[0]);
     await advance(50);
     expect(await mails()).toHaveLength(first.length);
     await advance(15);
-    expect(await state(id)).toMatchObject({ phase: "REST", winnerId: "B", chosenBy: "RULE" });
+    await soon(
+      () => state(id),
+      expect.objectContaining({ phase: "REST", winnerId: "B", chosenBy: "RULE" }),
+    );
     const all = await mails();
     expect(all).toHaveLength(60 - heldOut());
     expect(heldOut()).toBeGreaterThan(0);
     expect(withSubject(all.slice(first.length), "Why,")).toHaveLength(all.length - first.length);
-    expect(await t.statusOf(id)).toBe("SENT");
+    await soon(() => t.statusOf(id), "SENT");
     expect(await report(id)).toMatchObject({
       hasRest: true,
       variants: [
@@ -196,7 +212,7 @@ describe("a campaign with an A/B test", () => {
     ]);
     await t.contact("late@x.test");
     await advance(65);
-    expect(await t.statusOf(id)).toBe("SENT");
+    await soon(() => t.statusOf(id), "SENT");
     const all = await mails();
     expect(new Set(all.map(({ raw }) => /^To: (.*)$/m.exec(raw)?.[1])).size).toBe(all.length);
     expect(all.length).toBeGreaterThan(first.length);
@@ -206,14 +222,14 @@ describe("a campaign with an A/B test", () => {
   test("chooses the first variant if none is ahead", async () => {
     const id = await started();
     await advance(65);
-    expect(await state(id)).toMatchObject({ winnerId: "A", chosenBy: "RULE" });
+    await soon(() => state(id), expect.objectContaining({ winnerId: "A", chosenBy: "RULE" }));
   });
 
   test("waits for a person, who may also choose before", async () => {
     const id = await started({ ...TEST, winner: { by: "MANUAL" } });
-    expect(await state(id)).toMatchObject({ phase: "WAITING", waitsUntil: null });
+    await soon(() => state(id), expect.objectContaining({ phase: "WAITING", waitsUntil: null }));
     await advance(60 * 24 * 8);
-    expect(await state(id)).toMatchObject({ phase: "WAITING" });
+    await soon(() => state(id), expect.objectContaining({ phase: "WAITING" }));
     const refused = await t.act(id, "winner", { variantId: "D" });
     expect(refused.status).toBe(422);
     const chosen = await t.act(id, "winner", { variantId: "B" });
@@ -221,7 +237,7 @@ describe("a campaign with an A/B test", () => {
     expect((await t.act(id, "winner", { variantId: "B" })).status).toBe(200);
     expect((await t.act(id, "winner", { variantId: "A" })).status).toBe(409);
     await t.settle();
-    expect(await t.statusOf(id)).toBe("SENT");
+    await soon(() => t.statusOf(id), "SENT");
     expect(t.count("true")).toBe(60);
   });
 
@@ -229,16 +245,16 @@ describe("a campaign with an A/B test", () => {
     const id = await started();
     await t.act(id, "pause");
     await advance(65);
-    expect(await state(id)).toMatchObject({ phase: "WAITING", winnerId: null });
+    await soon(() => state(id), expect.objectContaining({ phase: "WAITING", winnerId: null }));
     await t.act(id, "resume");
     await t.settle();
-    expect(await state(id)).toMatchObject({ phase: "REST", winnerId: "A" });
+    await soon(() => state(id), expect.objectContaining({ phase: "REST", winnerId: "A" }));
     const other = await abCampaign();
     await t.act(other, "send");
     await t.settle();
     await t.act(other, "cancel");
     await advance(65);
-    expect(await state(other)).toMatchObject({ phase: "WAITING", winnerId: null });
+    await soon(() => state(other), expect.objectContaining({ phase: "WAITING", winnerId: null }));
     expect((await t.act(other, "winner", { variantId: "A" })).status).toBe(409);
   });
 
@@ -254,7 +270,7 @@ describe("a campaign with an A/B test", () => {
     await t.settle();
     await t.call("PATCH", `/layouts/${layout}`, { body: "<p>new</p>{{ content }}" });
     await advance(65);
-    expect(await t.statusOf(id)).toBe("SENT");
+    await soon(() => t.statusOf(id), "SENT");
     expect(t.received().filter((raw) => raw.includes("<p>new</p>"))).toHaveLength(0);
     expect((await t.call("DELETE", `/layouts/${layout}`)).status).toBe(204);
   });
@@ -271,11 +287,11 @@ describe("a campaign with an A/B test", () => {
     await t.settle();
     t.db.sqlite.run("UPDATE domains SET status = 'FAILED' WHERE domain = 'other.test'");
     await advance(65);
-    expect(await t.statusOf(id)).toBe("PAUSED");
-    expect(await state(id)).toMatchObject({ phase: "WAITING" });
+    await soon(() => t.statusOf(id), "PAUSED");
+    await soon(() => state(id), expect.objectContaining({ phase: "WAITING" }));
     t.db.sqlite.run("UPDATE domains SET status = 'VERIFIED' WHERE domain = 'other.test'");
     await t.settle();
-    expect(await t.statusOf(id)).toBe("SENT");
+    await soon(() => t.statusOf(id), "SENT");
   });
 
   test("does not wait for mails that are deferred, and waits for those that were never tried", async () => {
@@ -291,16 +307,16 @@ describe("a campaign with an A/B test", () => {
       later,
     ]);
     await t.settle();
-    expect(await state(id)).toMatchObject({ phase: "TEST" });
+    await soon(() => state(id), expect.objectContaining({ phase: "TEST" }));
     t.db.sqlite.run(`UPDATE emails SET attempts = 1 WHERE ${one}`);
     await t.settle();
-    expect(await state(id)).toMatchObject({ phase: "WAITING" });
+    await soon(() => state(id), expect.objectContaining({ phase: "WAITING" }));
   });
 
   test("compares only, if nobody is left for a winner", async () => {
     const id = await started({ ...TEST, share: 90, holdOut: 10 });
-    expect(await t.statusOf(id)).toBe("SENT");
-    expect(await state(id)).toMatchObject({ phase: "REST", winnerId: null });
+    await soon(() => t.statusOf(id), "SENT");
+    await soon(() => state(id), expect.objectContaining({ phase: "REST", winnerId: null }));
     expect(t.count("variant IS NULL")).toBe(0);
     expect((await t.act(id, "winner", { variantId: "A" })).status).toBe(409);
   });
@@ -316,7 +332,7 @@ describe("a campaign with an A/B test", () => {
     t.clock.advance(MINUTE);
     await t.call("POST", "/v1/track", { event: "bought", email });
     await advance(65);
-    expect(await state(id)).toMatchObject({ winnerId: "B" });
+    await soon(() => state(id), expect.objectContaining({ winnerId: "B" }));
     expect(await report(id)).toMatchObject({
       variants: [
         { id: "A", events: 0 },
@@ -324,6 +340,21 @@ describe("a campaign with an A/B test", () => {
       ],
       holdOut: { contacts: heldOut(), events: 0, receiverEvents: 1 },
     });
+  });
+
+  test("leaves nothing behind when its contacts and its campaign are deleted", async () => {
+    const ids = [];
+    for (let i = 0; i < 12; i++) ids.push(await t.contact(`c${i}@x.test`));
+    const id = await abCampaign({ ...TEST, holdOut: 50 });
+    await t.act(id, "send");
+    await t.settle();
+    for (const contact of ids.slice(6)) await t.call("DELETE", `/contacts/${contact}`);
+    await t.act(id, "cancel");
+    await t.settle();
+    expect(wrongUsage()).toEqual([]);
+    expect((await t.call("DELETE", `/campaigns/${id}`)).status).toBe(204);
+    expect(wrongUsage()).toEqual([]);
+    expect(heldOut()).toBe(0);
   });
 
   test("is copied, and a follow-up has the content of the winner", async () => {
