@@ -183,12 +183,12 @@ async function replayAll(
     if (app.clock.elapsed() > endsAt) throw tooSlow();
     const group = contacts.slice(state.done, state.done + size);
     const of = { projectSeq, workflowSeq: row.seq };
-    const { events, isPartial } = await readContactEvents(app, of, group, names);
-    if (isPartial && group.length > 1) {
-      size = Math.ceil(group.length / 2);
+    const { events, share } = await readContactEvents(app, of, group, names);
+    if (share > 1 && group.length > 1) {
+      size = Math.max(1, Math.floor(group.length / (2 * share)));
       continue;
     }
-    if (isPartial) add(state.approximations, LONG_HISTORY);
+    if (share > 1) add(state.approximations, LONG_HISTORY);
     const own = await readContactRows(app, projectSeq, group, needs);
     const sandbox = sandboxOf(app, row, { patch, tables: [...shared, ...own] });
     const { from, until } = state;
@@ -204,7 +204,7 @@ async function replayAll(
     });
     state.counts = addCounts(state.counts, replayed);
     state.done += group.length;
-    size = Math.min(2 * size, GROUP);
+    if (share < 0.5) size = Math.min(2 * size, GROUP);
   }
 }
 

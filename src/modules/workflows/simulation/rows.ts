@@ -113,8 +113,8 @@ async function readRows(
 type ContactEvents = {
   /** JSON: lists of seq, name, contact, data and time, in any order. */
   events: string;
-  /** Whether there are more than can be read at once. */
-  isPartial: boolean;
+  /** How many there are, as a part of what is read at once; above 1, some were left out. */
+  share: number;
 };
 
 /**
@@ -147,20 +147,20 @@ export async function readContactEvents(
       WHERE NOT ${MADE_BY_WORKFLOW})
     SELECT json_group_array(json_array(seq, name, contact_seq, data, created_at))
              FILTER (WHERE number <= ? AND bytes <= ?),
-           count(*) FILTER (WHERE number > ? OR bytes > ?)
+           max(number), max(bytes)
     FROM sized`;
-  const limits = [MAX_EVENTS, MAX_DATA_BYTES];
   const values = [
     JSON.stringify(contactSeqs),
     JSON.stringify(names),
     projectSeq,
     workflowSeq,
-    ...limits,
-    ...limits,
+    MAX_EVENTS,
+    MAX_DATA_BYTES,
   ];
   const { rows } = await app.reader.find(projectSeq, { sql, values }, LIMIT_MS);
-  const [[events, left] = []] = rows;
-  return { events: String(events), isPartial: Number(left) > 0 };
+  const [[events, number, bytes] = []] = rows;
+  const share = Math.max(Number(number) / MAX_EVENTS, Number(bytes) / MAX_DATA_BYTES);
+  return { events: String(events), share };
 }
 
 /** True for an event that the steps of this workflow have caused, and cause again in a sandbox. */

@@ -13,7 +13,7 @@ export type SandboxTask = ReplayTask | SimulationTask;
 export type SandboxResult =
   { kind: "replay"; counts: ReplayCounts } | ({ kind: "simulation" } & SimulationResult);
 
-/** One for backtests, so that a simulation does not wait for them. */
+/** One for backtests, so that a simulation does not wait for them. Each takes about 100 MB until it ends. */
 const MAX_THREADS = 2;
 const MAX_WAITING = 16;
 const WAIT_MS = 60_000;
