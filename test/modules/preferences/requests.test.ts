@@ -1,6 +1,7 @@
 /** What a person asks for on the preference page and confirms by a link in a mail. */
 
 import { describe, expect, test } from "bun:test";
+import { removeOldRequests } from "../../../src/modules/preferences/requests.ts";
 import { mainOf, mailed, type Person } from "./mailed.ts";
 
 const CONFIRM = "action=confirm";
@@ -195,6 +196,9 @@ describe("the link of a mail", () => {
     person.t.clock.advance(1);
     const late = await person.submit(link, CONFIRM);
     expect([late.status, mainOf(late)]).toEqual([404, expect.stringContaining("has expired")]);
+    person.t.clock.advance(1);
+    await person.t.app.writer.write(() => removeOldRequests(person.t.app.app));
+    expect(requestsOf(person)).toEqual([]);
     expect(contactsOf(person)).toEqual([{ email: "ada@example.net", isSubscribed: 1 }]);
   });
 
