@@ -13,7 +13,7 @@ import {
 } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import type { Form } from "../../../modules/forms/model.ts";
 import { api, ApiError, type FieldError } from "../../api.ts";
 import { useMay } from "../../state.ts";
@@ -28,19 +28,25 @@ import { FormPreview } from "./preview.tsx";
 import { formKey, formPath, useMailTemplates } from "./use-form.ts";
 import { useTopics } from "../topics/use-topics.ts";
 
-export function FormEditTab({ form, project }: { form: Form; project: string }) {
+export function FormEditTab(props: {
+  form: Form;
+  project: string;
+  /** Reads the form again and opens the editor anew. */
+  onReload: () => void;
+}) {
+  const { form, project } = props;
   const mayEdit = useMay("EDITOR");
   const client = useQueryClient();
   const [isSaved, setIsSaved] = useState(false);
+  const revision = useRef(form.revision);
   const [faults, setFaults] = useState<readonly FieldError[]>([]);
   const editor = useApiForm<FormValues, Form>({
     initial: valuesOf(form),
     async submit(values) {
       setFaults([]);
       try {
-        // The revision of the cache: a change of another person since then is refused.
-        const known = client.getQueryData<Form>(formKey(project, form.id));
-        const headers = { "If-Match": `"${known?.revision ?? form.revision}"` };
+        // A change that another person has made since the values were read is refused.
+        const headers = { "If-Match": `"${revision.current}"` };
         return await api.patch<Form>(formPath(form.id), formBody(values), { headers });
       } catch (error) {
         if (error instanceof ApiError) setFaults(error.errors);
@@ -48,6 +54,7 @@ export function FormEditTab({ form, project }: { form: Form; project: string }) 
       }
     },
     onDone(saved) {
+      revision.current = saved.revision;
       client.setQueryData(formKey(project, form.id), saved);
       editor.form.resetDirty();
       setIsSaved(true);
@@ -84,13 +91,20 @@ export function FormEditTab({ form, project }: { form: Form; project: string }) 
           originFault={faults.find(({ field }) => field.startsWith("origins"))}
         />
         {editor.error !== null && <Problem error={editor.error} />}
+        {isStale(editor.error) && (
+          <Button variant="default" mb="md" onClick={props.onReload}>
+            Discard my changes and show theirs
+          </Button>
+        )}
         {mayEdit && (
           <Group gap="sm" className="form-save">
             <Button type="submit" loading={editor.isBusy}>
               Save
             </Button>
             <span className="muted small" role="status">
-              {isSaved && "Saved. The page and the HTML of the form have changed."}
+              {isSaved &&
+                !editor.form.isDirty() &&
+                "Saved. The page and the HTML of the form have changed."}
             </span>
           </Group>
         )}
@@ -99,6 +113,11 @@ export function FormEditTab({ form, project }: { form: Form; project: string }) 
     </div>
   );
 }
+
+const PRECONDITION_FAILED = 412;
+
+const isStale = (error: unknown): boolean =>
+  error instanceof ApiError && error.status === PRECONDITION_FAILED;
 
 type Editor = ReturnType<typeof useApiForm<FormValues, Form>>;
 type Part = { editor: Editor; isReadOnly: boolean; project: string };

@@ -2,6 +2,7 @@
 
 import "./styles.ts";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { useState } from "react";
 import { useMay } from "../../state.ts";
 import { DeleteButton } from "../../ui/delete-button.tsx";
 import { useDeletion } from "../../ui/deletion.ts";
@@ -26,6 +27,7 @@ export function FormPage() {
   const tab = isTab(given) ? given : "edit";
   const query = useSignUpForm(project, id);
   const { data } = query;
+  const [reloads, setReloads] = useState(0);
   return (
     <Page
       title={data?.name ?? "Form"}
@@ -51,7 +53,14 @@ export function FormPage() {
       <Loaded query={query}>
         {(form) => (
           <>
-            {tab === "edit" && <FormEditTab key={id} form={form} project={project} />}
+            {tab === "edit" && (
+              <FormEditTab
+                key={`${id} ${reloads}`}
+                form={form}
+                project={project}
+                onReload={() => void query.refetch().then(() => setReloads(reloads + 1))}
+              />
+            )}
             {tab === "share" && <ShareTab form={form} project={project} />}
             {tab === "report" && <FormReportTab form={form} project={project} />}
           </>
