@@ -5,6 +5,7 @@ import { crashAbCampaign } from "../../scripts/crash/ab-campaign.ts";
 import { crashCampaign } from "../../scripts/crash/campaign.ts";
 import { CAPTURE_LOAD } from "../../scripts/crash/capture.ts";
 import { crashEntries } from "../../scripts/crash/entries.ts";
+import { crashErasures } from "../../scripts/crash/erasures.ts";
 import { crashForms } from "../../scripts/crash/forms.ts";
 import { crashFallback } from "../../scripts/crash/fallback.ts";
 import { INBOUND_LOAD } from "../../scripts/crash/inbound.ts";
@@ -17,7 +18,7 @@ import { BINARY, prove } from "./prove.ts";
 
 const OPTIONS = { kills: 2, seed: 8, binary: BINARY, isHourly: true, drainLimitMs: 60_000 };
 
-/** The long forms are scripts/crash.ts, crash-campaign.ts, crash-workflows.ts and crash-forms.ts. */
+/** The long forms are scripts/crash.ts, crash-campaign.ts, crash-workflows.ts, crash-forms.ts and crash-erasures.ts. */
 const CLAIMS: readonly [name: string, run: (options: CrashOptions) => Promise<Outcome>][] = [
   [
     "every captured message that was answered with 250 survives kill -9",
@@ -66,6 +67,10 @@ const CLAIMS: readonly [name: string, run: (options: CrashOptions) => Promise<Ou
   [
     "a person who signs up and confirms is subscribed once, even if the process is killed",
     (options) => crashForms({ ...options, people: 20 }),
+  ],
+  [
+    "a person is erased, with one receipt and no trace, even if the process is killed",
+    (options) => crashErasures({ ...options, people: 8 }),
   ],
 ];
 

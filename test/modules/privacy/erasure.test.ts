@@ -1,7 +1,7 @@
 /** An erased address stands nowhere in the data folder. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase } from "../../../src/db/open.ts";
@@ -19,6 +19,8 @@ const ADA = "ada@example.com";
 const LATER = Date.parse("2027-01-01T00:00:00Z");
 
 let folder: string;
+/** The database from before the erasure. */
+let backup: Uint8Array;
 
 const open = () => openDatabase(join(folder, "mailstead.db"));
 
@@ -99,6 +101,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 test("a contact with mails, events, workflows and imports leaves nothing but its digest", async () => {
   await using(mention);
   expect(findAddress(folder, ADA)).not.toEqual([]);
+  backup = readFileSync(join(folder, "mailstead.db"));
   const receipt = await using(async (t) => {
     const id = (await t.call("GET", `/contacts?search=${ADA}`)).text("contacts.0.id");
     const answer = await t.call("POST", `/contacts/${id}/erasure`);
@@ -122,4 +125,18 @@ test("the database is consistent afterwards", () => {
   } finally {
     db.sqlite.close();
   }
+});
+
+test("a person who comes back with a backup is erased again at the start", async () => {
+  const file = join(folder, "mailstead.db");
+  for (const name of [file, `${file}-wal`, `${file}-shm`]) rmSync(name, { force: true });
+  writeFileSync(file, backup);
+  expect(findAddress(folder, ADA)).not.toEqual([]);
+  await using(async (t) => {
+    const receipts = await t.call("GET", "/erasures");
+    expect(receipts.at("data.total")).toBe(1);
+    expect(receipts.at("data.items.0.by.kind")).toBe("SYSTEM");
+    await completed(t, receipts.text("data.items.0.id"));
+  });
+  expect(findAddress(folder, ADA)).toEqual([]);
 });
