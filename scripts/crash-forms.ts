@@ -5,7 +5,7 @@
  * `bun scripts/crash-forms.ts [--kills 50] [--people 1000] [--seed N] [--binary[=PATH]]`
  *
  * Each person presses the button behind the link of the mail twice at once, and again if a kill took the
- * answer. The exit code is 1 if somebody has not exactly one contact, mail, consent and confirmation.
+ * answer. The exit code is 1 if a person has not exactly one contact, mail, consent and confirmation.
  */
 
 import { reportOutcome, whole } from "./bench/report.ts";

@@ -1,6 +1,6 @@
 /**
  * Submissions. With DOUBLE, or for an address that is a contact already, a submission waits for its
- * confirmation: nothing is changed before, so that nobody subscribes another person or changes their
+ * confirmation: nothing is changed before, so that a stranger neither subscribes a person nor changes their
  * data. The link works for seven days; then the submission is removed together with the address in its
  * mail.
  *
