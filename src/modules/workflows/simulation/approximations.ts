@@ -23,6 +23,7 @@ export function approximationsOf(
     [`The log of this project begins at ${isoTime(oldest ?? from)}; earlier events are not known.`]:
       oldest !== null && oldest > from,
     "Contacts that have been deleted are not counted.": true,
+    "Contacts who were let in by hand are not counted.": !("cron" in triggerOf(graph)),
     [DATA]: needs.readsData,
     "The answers of webhooks are not recorded: each call is taken as answered without data.":
       needs.hasWebhooks,
