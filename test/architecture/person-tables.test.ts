@@ -2,10 +2,13 @@
 
 import { describe, expect, test } from "bun:test";
 import { PERSON_TABLES } from "../../src/modules/privacy/person-tables.ts";
-import { PACKED, readTables } from "../../src/modules/privacy/sweep.ts";
+import { PACKED, readTables, searchSql } from "../../src/modules/privacy/sweep.ts";
+import { createQueryRunner } from "../../src/db/queries.ts";
+import { planOf } from "../support/outbox.ts";
 import { migratedDatabase } from "../support/database.ts";
 
-const { sqlite } = migratedDatabase();
+const db = migratedDatabase();
+const { sqlite } = db;
 const tables = sqlite
   .query<{ name: string; sql: string }, []>(
     "SELECT name, sql FROM sqlite_schema WHERE type = 'table' ORDER BY name",
@@ -49,6 +52,18 @@ describe("each table", () => {
     const searched = readTables(sqlite).map(({ name }) => name);
     const withoutRowid = tables.filter(({ sql }) => /WITHOUT\s+ROWID/i.test(sql));
     expect(withoutRowid.filter(({ name }) => searched.includes(name))).toEqual([]);
+  });
+
+  test("is searched in the order of its rows", () => {
+    createQueryRunner(sqlite, () => 0);
+    const plans = readTables(sqlite).map((table) => ({
+      table: table.name,
+      plan: planOf(db, searchSql(table, 2)).split("\n"),
+    }));
+    const isInOrder = (plan: readonly string[]) =>
+      plan[0]?.includes("SEARCH t USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)") === true &&
+      !plan.some((line) => line.includes("TEMP B-TREE"));
+    expect(plans.filter(({ plan }) => !isInOrder(plan))).toEqual([]);
   });
 
   test("leaves out columns only that exist", () => {

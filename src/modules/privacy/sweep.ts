@@ -96,6 +96,21 @@ export function lastRow({ db }: App, { name }: SearchedTable): number {
 }
 
 /**
+ * Finds rows in the order of their numbers, so that the number at which the time is over says how far the
+ * search has come. An index would give another order; and the time is asked before a row is searched.
+ */
+export function searchSql({ name, texts, bytes, ofProject }: SearchedTable, addresses: number) {
+  const text = `lower(concat_ws(char(10), ${texts.map((column) => `t.${column}`).join(", ")}))`;
+  const inTexts = texts.length === 0 ? "0" : `(instr(${text}, ?) > 0 AND instr(${text}, ?) > 0)`;
+  const one = bytes === null ? inTexts : `(${inTexts} OR ${bytes})`;
+  const any = Array.from({ length: addresses }, () => one).join(" OR ");
+  return `
+    SELECT t.rowid AS position FROM ${name} t NOT INDEXED
+    WHERE t.rowid > ? AND t.rowid <= ? AND iif(in_time(t.rowid), (${any}) AND ${ofProject}, 0)
+    ORDER BY t.rowid LIMIT ${ROWS}`;
+}
+
+/**
  * The rows after a position that may have one of the addresses, and the position up to which the table
  * was searched; null if it was searched to the end.
  */
@@ -104,20 +119,13 @@ export async function findRows(
   table: SearchedTable,
   { projectSeq, addresses, after, last }: Search & { after: number; last: number },
 ): Promise<{ rows: number[]; searchedTo: number | null }> {
-  const { name, texts, bytes, ofProject } = table;
-  const text = `lower(concat_ws(char(10), ${texts.map((column) => `t.${column}`).join(", ")}))`;
-  const inTexts = texts.length === 0 ? "0" : `(instr(${text}, ?) > 0 AND instr(${text}, ?) > 0)`;
-  const one = bytes === null ? inTexts : `(${inTexts} OR ${bytes})`;
+  const { texts, bytes } = table;
   const markers = addresses.map((address) => markersOf(address));
   const times = (texts.length === 0 ? 0 : 1) + (bytes === null ? 0 : 1);
   const found = await app.reader.find(
     projectSeq,
     {
-      sql: `
-        SELECT t.rowid AS position FROM ${name} t
-        WHERE t.rowid > ? AND t.rowid <= ? AND in_time(t.rowid)
-          AND (${markers.map(() => one).join(" OR ")}) AND ${ofProject}
-        ORDER BY t.rowid LIMIT ${ROWS}`,
+      sql: searchSql(table, markers.length),
       values: [
         after,
         last,
