@@ -52,13 +52,21 @@ export function extractSchemas(value: unknown, components: Components): unknown 
     Object.fromEntries(
       Object.entries(own)
         .filter(([key, inner]) => !isAddedByElysia(key, inner))
-        .map(([key, inner]) => [key, LITERAL.has(key) ? inner : extractSchemas(inner, components)]),
+        .map(([key, inner]) => [key, extractMember(key, inner, components)]),
     ),
   );
   const description = typeof use === "string" ? { description: use } : {};
   if (typeof name !== "string") return { ...schema, ...description, ...limits };
   if (!isPlaceholder(schema)) define(name, schema, components);
   return { $ref: `${COMPONENTS}${name}`, ...description, ...limits };
+}
+
+function extractMember(key: string, value: unknown, components: Components): unknown {
+  if (LITERAL.has(key)) return value;
+  if (key !== "properties" || !isRecord(value)) return extractSchemas(value, components);
+  // A property may have the name of a keyword, such as `examples`.
+  const entries = Object.entries(value);
+  return Object.fromEntries(entries.map(([name, of]) => [name, extractSchemas(of, components)]));
 }
 
 /** Keywords whose values are data and contain no schemas. */

@@ -70,13 +70,15 @@ async function run(
   options: { env: Programs["env"] } & Partial<Owner>,
 ): Promise<Ran> {
   try {
-    const child = Bun.spawn([...words], {
-      ...options,
-      env: { ...options.env },
-      stdin: "ignore",
-      stdout: "pipe",
-      stderr: "pipe",
-    });
+    const child = await started(() =>
+      Bun.spawn([...words], {
+        ...options,
+        env: { ...options.env },
+        stdin: "ignore",
+        stdout: "pipe",
+        stderr: "pipe",
+      }),
+    );
     const [code, stdout, stderr] = await Promise.all([
       child.exited,
       endOf(child.stdout),
@@ -87,6 +89,25 @@ async function run(
     // A file that this machine cannot execute, such as one for another processor.
     const why = error instanceof Error ? error.message : String(error);
     return { code: -1, stdout: "", stderr: why };
+  }
+}
+
+const START_TRIES = 20;
+const START_PAUSE_MS = 50;
+
+/**
+ * Linux does not start a file that is open for writing. A process that was started while the file was
+ * written has it open for the moment until it becomes another program.
+ */
+async function started<T>(start: () => T): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return start();
+    } catch (error) {
+      const isBusy = error instanceof Error && "code" in error && error.code === "ETXTBSY";
+      if (!isBusy || tries === START_TRIES) throw error;
+      await Bun.sleep(START_PAUSE_MS);
+    }
   }
 }
 

@@ -270,8 +270,8 @@ const UNKEPT: Readonly<Record<string, readonly string[]>> = {
   contact: ["data", "email"],
   // The design is the same content as the body, in the form of the visual editor.
   template: ["design"],
-  // The type is another name of the category.
-  campaign: ["design", "type"],
+  // The type is another name of the category. The variants of a test are whole contents.
+  campaign: ["abTest", "design", "type"],
   // The settings of steps may hold secrets.
   workflow: ["steps", "transitions", "position", "config", "type", "from", "to", "branch"],
   // Members are addresses, which are personal.

@@ -337,7 +337,7 @@ const BacktestMails = named(
       suppressed: count,
       days: Type.Array(
         Type.Object({
-          day: Type.String({ format: "date", description: "Date in UTC" }),
+          day: Type.String({ description: "Date in UTC, such as 2036-03-03" }),
           count: Type.Integer({ description: "Mails of the day" }),
         }),
       ),
@@ -404,7 +404,7 @@ const BacktestResult = named(
       started: count,
       days: Type.Array(
         Type.Object({
-          day: Type.String({ format: "date", description: "Date in UTC" }),
+          day: Type.String({ description: "Date in UTC, such as 2036-03-03" }),
           started: Type.Integer({ description: "Executions that started" }),
           mails: Type.Integer({ description: "Mails that were made" }),
         }),
@@ -412,11 +412,18 @@ const BacktestResult = named(
       steps: Type.Array(BacktestStep),
       mails: Type.Array(BacktestMails),
       endings: Type.Array(
-        Type.Object({
-          status: Status,
-          reason: Nullable(Type.String({ description: "Why they ended early or failed" })),
-          count: Type.Integer({ description: "Number of executions" }),
-        }),
+        described(
+          Type.Object({
+            status: Status,
+            reason: Nullable(Type.String()),
+            count: Type.Integer(),
+          }),
+          {
+            status: "Status of the executions",
+            reason: "Why they ended early or failed; null without a reason",
+            count: "Number of executions",
+          },
+        ),
       ),
       examples: Type.Array(BacktestExample),
     }),
