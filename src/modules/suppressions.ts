@@ -347,8 +347,6 @@ type Entry = {
 const findContact = statement<{ seq: number }, [number, string]>(
   "SELECT seq FROM contacts WHERE project_seq = +? AND email = +?",
 );
-const hasContact = (app: App, projectSeq: number, email: string): boolean =>
-  findContact(app).get(projectSeq, email) !== null;
 
 const insertOrReplace = statement<null, [Omit<Row, "seq">]>(`
   INSERT INTO suppressions (project_seq, email, reason, created_at, email_seq, expires_at)
@@ -365,9 +363,18 @@ export function addSuppression(
   email: string,
   { reason, at, emailSeq, expiresAt }: Entry,
 ): void {
-  // The address of an erased person is not stored again for this.
-  if (hasErased(app, projectSeq) && !hasContact(app, projectSeq, email)) {
-    if (suppressErased(app, projectSeq, email, reason)) return;
+  // A late bounce or complaint does not bring back the address of an erased person.
+  const isLate = emailSeq !== undefined && hasErased(app, projectSeq);
+  if (isLate && findContact(app).get(projectSeq, email) === null) {
+    if (
+      suppressErased(
+        app,
+        projectSeq,
+        email,
+        expiresAt === undefined || expiresAt === null ? reason : null,
+      )
+    )
+      return;
   }
   insertOrReplace(app).run({
     projectSeq,

@@ -79,19 +79,19 @@ export function erasedStanding(app: App, projectSeq: number, email: string): Era
 }
 
 /**
- * Part of a change: keeps the suppression of an erased address with its digest. Returns false if the
- * address was never erased; then it is suppressed as any other.
+ * Part of a change: keeps the suppression of an erased address with its digest; null for one that would
+ * expire, which is not kept. Returns false if the address was never erased.
  */
 export function suppressErased(
   app: App,
   projectSeq: number,
   email: string,
-  reason: SuppressedStanding,
+  reason: SuppressedStanding | null,
 ): boolean {
   const found = find(app, projectSeq, email);
   if (found === undefined) return false;
-  const isForGood = found.standing !== null && found.standing !== "UNSUBSCRIBED";
-  if (!isForGood) changeStanding(app).run(reason, projectSeq, found.digest);
+  const isSuppressed = found.standing !== null && found.standing !== "UNSUBSCRIBED";
+  if (!isSuppressed && reason !== null) changeStanding(app).run(reason, projectSeq, found.digest);
   return true;
 }
 

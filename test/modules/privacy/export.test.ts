@@ -92,6 +92,13 @@ test("an erased address that was suppressed gets no mail", async () => {
   expect((await t.call("GET", `/emails/${sent}`)).text("data.status")).toBe("SUPPRESSED");
 });
 
+test("an owner suppresses an erased address as any other", async () => {
+  const { t, id } = await person();
+  await t.call("POST", `/contacts/${id}/erasure`);
+  const added = await t.call("POST", "/suppressions", { email: "ada@example.net" });
+  expect([added.status, added.text("data.reason")]).toEqual([201, "MANUAL"]);
+});
+
 test("an address that the project sends with is not erased", async () => {
   const { t } = await person();
   t.db.sqlite.run("UPDATE projects SET from_address = 'News@acme.test' WHERE seq = ?", [
