@@ -259,6 +259,12 @@ const VIOLATIONS: Readonly<Record<string, [sql: string, finding: RegExp]>> = {
     "UPDATE workflow_executions SET due_at = NULL, awaited_event = NULL WHERE status = 'WAITING'",
     /WAITING, due for nothing at never, awaits nothing/,
   ],
+  "entry-runs": [
+    `INSERT INTO workflow_entry_runs
+       (id, project_seq, workflow_seq, status, cursor, end_seq, entered, skipped, created_at)
+     SELECT 'run', project_seq, seq, 'COMPLETED', 2, 9, 2, 1, 1 FROM workflows LIMIT 1`,
+    /^entry run run: COMPLETED, completed never, 3 of 2 contacts at most$/,
+  ],
   "execution-steps": [
     "DELETE FROM workflow_execution_steps WHERE number = 2",
     /counted \d, but there are \d, up to number \d/,
