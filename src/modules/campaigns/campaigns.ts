@@ -15,6 +15,7 @@ import { perApp } from "../../lib/per-app.ts";
 import { admissionOf } from "../admission.ts";
 import type { Module } from "../module.ts";
 import { abTestOperations } from "./ab-tests/ab-operations.ts";
+import { shiftDecisions } from "./ab-tests/ab-progress.ts";
 import { campaignActionRoutes } from "./action-routes.ts";
 import { archivePages } from "./archive-pages.ts";
 import { campaignHandlers } from "./event-handlers.ts";
@@ -48,6 +49,7 @@ export const campaignModule = perApp((app: App): Module => {
       operationRoutes(app, admissionOf(app), abTestOperations),
     ],
     recurring: [{ name: "campaigns", pattern: "*/5 * * * * *", run: runner.tick }],
+    dueTimes: [(shift) => shiftDecisions(app, shift)],
     wake: runner.wake,
     start: runner.start,
     stop: runner.stop,

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { findWrongUsage } from "../../../src/db/usage-recount.ts";
+import { shiftDecisions } from "../../../src/modules/campaigns/ab-tests/ab-progress.ts";
 import { abGroup } from "../../../src/modules/campaigns/ab-tests/ab-groups.ts";
 import { verdictOf } from "../../../src/modules/campaigns/ab-tests/ab-verdict.ts";
 import { expectSoon, settleEventLoop } from "../../support/eventually.ts";
@@ -167,6 +168,19 @@ describe("the verdict", () => {
 });
 
 describe("a campaign with an A/B test", () => {
+  test("waits as long as it was meant to after the clock was set back", async () => {
+    const id = await started();
+    await soon(() => state(id), expect.objectContaining({ phase: "WAITING" }));
+    const until = async () =>
+      (await t.call("GET", `/campaigns/${id}`)).at("data.abTestState.waitsUntil");
+    const before = Date.parse(String(await until()));
+    const shift = { byMs: -MINUTE, after: t.clock.now() };
+    await t.app.writer.write(() => shiftDecisions(t.app.app, shift));
+    expect(await until()).toBe(new Date(before - MINUTE).toISOString());
+    await t.app.writer.write(() => shiftDecisions(t.app.app, { ...shift, after: before }));
+    expect(await until()).toBe(new Date(before - MINUTE).toISOString());
+  });
+
   test("sends the variants, waits, and sends the winner to the rest", async () => {
     const id = await started({ ...TEST, holdOut: 10 });
     const first = await mails();

@@ -5,11 +5,12 @@
  * phase.
  */
 
-import { and, eq, inArray, isNull, sql } from "drizzle-orm";
+import { and, eq, gt, inArray, isNull, sql } from "drizzle-orm";
 import type { App } from "../../../core/app.ts";
 import { abTests, abVariants, campaigns } from "../../../db/schema/campaigns.ts";
 import { statement } from "../../../db/statement.ts";
 import { AppError, fieldError } from "../../../lib/errors.ts";
+import type { DueShift } from "../../../lib/steady-clock.ts";
 import { emailStore } from "../../../outbox/enqueue.ts";
 import { campaignLog, noteCampaignChange } from "../log.ts";
 import { sharedMessage } from "../message.ts";
@@ -51,6 +52,14 @@ const findNext = statement<{ at: number | null }, []>(
 
 /** When the next winner is chosen by its rule; null if none is. */
 export const nextDecisionAt = (app: App): number | null => findNext(app).get()?.at ?? null;
+
+/** Part of a change, after the clock was set: a test waits as long as it was meant to. */
+export function shiftDecisions({ db }: App, { byMs, after }: DueShift): void {
+  db.update(abTests)
+    .set({ waitsUntil: sql`${abTests.waitsUntil} + ${byMs}` })
+    .where(and(eq(abTests.phase, "WAITING"), gt(abTests.waitsUntil, after)))
+    .run();
+}
 
 /**
  * Takes the step that is due for a campaign that is SENDING. Resolves to whether the campaign goes on
