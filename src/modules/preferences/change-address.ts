@@ -12,7 +12,7 @@ import { recordConsent } from "../consents/record.ts";
 import type { ConsentCause, ContactRow } from "../contacts/service.ts";
 import { contactService } from "../contacts/service.ts";
 import { setTopicChoices, topicChoices } from "../topics/choices.ts";
-import { tellFormerAddress } from "./requests.ts";
+import { endRequests, tellFormerAddress } from "./requests.ts";
 
 type Cause = {
   consent: Pick<ConsentCause, "source" | "clientAddress">;
@@ -29,10 +29,12 @@ export function changeAddress(
   if (contact.email === newAddress) return;
   const withWording = { ...consent, wording: wordingOf(page) };
   tellFormerAddress(app, contact, { ...page, newAddress });
+  // Links in mails to the former address must not hand over the data of the new one.
+  endRequests(app, contact, null);
   const holder = contactService(app).findByEmail(contact.projectSeq, newAddress);
   if (holder === null) {
     const { projectSeq, id } = contact;
-    const moved = contactService(app).patch(projectSeq, id, { email: newAddress })();
+    const moved = contactService(app).patch(projectSeq, id, { email: newAddress }, withWording)();
     if (moved.isSubscribed) confirm(app, moved, withWording);
     return;
   }

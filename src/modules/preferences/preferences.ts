@@ -50,7 +50,7 @@ import {
   type PreferenceView,
 } from "./preference-page.ts";
 import { requestPages } from "./request-pages.ts";
-import { removeOldRequests, requestByMail } from "./requests.ts";
+import { removeOldRequests, requestByMail, shiftRequests } from "./requests.ts";
 
 const FORM = {
   required: true,
@@ -112,6 +112,7 @@ const PAGES_OF_FORM = {
 export const preferenceNoun: Noun = {
   name: "preferences",
   routes: (app) => [preferenceRoutes(app), requestPages(app)],
+  dueTimes: [shiftRequests],
   recurring: [
     {
       name: "preference requests",

@@ -15,6 +15,7 @@ import { preferenceRequests } from "../../db/schema/preferences.ts";
 import { statement } from "../../db/statement.ts";
 import type { Brand } from "../../http/brand.ts";
 import { randomBase62, sha256 } from "../../lib/crypto.ts";
+import type { DueShift } from "../../lib/steady-clock.ts";
 import { fillPlaceholders, type Texts } from "../../render/language.ts";
 import { preferenceTexts } from "../../render/preference-texts.ts";
 import type { ContactRow } from "../contacts/service.ts";
@@ -76,8 +77,9 @@ export function requestByMail(
   const mail = mailOf(kind, { brand, texts, link, newAddress });
   if (sendProjectMail(app, project, { to, ...mail }) === null) return;
   const now = app.clock.now();
-  // A newer request replaces those before it, so that an old mail cannot undo what a later one did.
-  if (kind === "ADDRESS") endRequests(app, contact, kind);
+  // A newer request replaces those before it, so that an old mail cannot undo what a later one did, and
+  // whoever has an address that was misspelled cannot take the contact over.
+  if (kind === "ADDRESS" || kind === "NEW_ADDRESS") endRequests(app, contact, kind);
   app.db
     .insert(preferenceRequests)
     .values({
@@ -93,10 +95,11 @@ export function requestByMail(
     .run();
 }
 
-/** Part of a change: the links of earlier requests of a kind stop working. */
-function endRequests({ db }: App, { seq }: ContactRow, kind: Kind): void {
-  const isOfKind = and(eq(preferenceRequests.contactSeq, seq), eq(preferenceRequests.kind, kind));
-  db.update(preferenceRequests).set({ usesLeft: 0 }).where(isOfKind).run();
+/** Part of a change: the links of the earlier requests of a contact, or of one kind, stop working. */
+export function endRequests({ db }: App, { seq }: ContactRow, kind: Kind | null): void {
+  const isTheirs = eq(preferenceRequests.contactSeq, seq);
+  const isEnded = kind === null ? isTheirs : and(isTheirs, eq(preferenceRequests.kind, kind));
+  db.update(preferenceRequests).set({ usesLeft: 0 }).where(isEnded).run();
 }
 
 function mailOf(
@@ -164,6 +167,16 @@ export function useRequest({ db }: App, { seq }: PreferenceRequest): void {
 /** Part of a change. */
 export function removeOldRequests({ db, clock }: App): void {
   db.delete(preferenceRequests).where(lt(preferenceRequests.expiresAt, clock.now())).run();
+}
+
+/** Part of a change, after the clock was set: lifetimes and the hour between two mails go on. */
+export function shiftRequests({ db }: App, { byMs }: DueShift): void {
+  db.update(preferenceRequests)
+    .set({
+      createdAt: sql`${preferenceRequests.createdAt} + ${byMs}`,
+      expiresAt: sql`${preferenceRequests.expiresAt} + ${byMs}`,
+    })
+    .run();
 }
 
 /** Part of a change: removes a request. */

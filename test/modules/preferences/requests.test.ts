@@ -1,7 +1,7 @@
 /** What a person asks for on the preference page and confirms by a link in a mail. */
 
 import { describe, expect, test } from "bun:test";
-import { removeOldRequests } from "../../../src/modules/preferences/requests.ts";
+import { removeOldRequests, shiftRequests } from "../../../src/modules/preferences/requests.ts";
 import { mainOf, mailed, type Person } from "./mailed.ts";
 
 const CONFIRM = "action=confirm";
@@ -103,6 +103,23 @@ describe("another address", () => {
     expect(topics.at("data.topics.0.subscribed")).toBe(true);
   });
 
+  test("is not taken by whoever got a link to one that was misspelled before", async () => {
+    const person = await writable();
+    const { letter, submit } = person;
+    for (const name of ["contess", "countess"]) {
+      await submit(letter.manage, addressForm(`${name}@new.example`));
+      await submit(await linkTo(person, "ada@example.net"), CONFIRM);
+    }
+    await submit(letter.manage, "action=export");
+    const data = await linkTo(person, "ada@example.net");
+    const stranger = await linkTo(person, "contess@new.example");
+    expect((await person.fetchAs("GET", stranger)).status).toBe(404);
+    await submit(await linkTo(person, "countess@new.example"), CONFIRM);
+    // What was sent to the former address ends too.
+    for (const old of [stranger, data]) expect((await submit(old, CONFIRM)).status).toBe(404);
+    expect(contactsOf(person)).toEqual([{ email: "countess@new.example", isSubscribed: 1 }]);
+  });
+
   test("is refused if it is none", async () => {
     const person = await writable();
     const bad = [
@@ -200,6 +217,17 @@ describe("the link of a mail", () => {
     await person.t.app.writer.write(() => removeOldRequests(person.t.app.app));
     expect(requestsOf(person)).toEqual([]);
     expect(contactsOf(person)).toEqual([{ email: "ada@example.net", isSubscribed: 1 }]);
+  });
+
+  test("goes on after a step of the clock", async () => {
+    const person = await writable();
+    await person.submit(person.letter.manage, "action=export");
+    const byMs = 30 * 24 * HOUR_MS;
+    await person.t.app.writer.write(() => shiftRequests(person.t.app.app, { byMs, after: 0 }));
+    person.t.clock.advance(byMs);
+    await person.submit(person.letter.manage, "action=export");
+    expect(await mailsTo(person, "ada@example.net")).toHaveLength(1);
+    expect((await person.fetchAs("GET", await linkTo(person, "ada@example.net"))).status).toBe(200);
   });
 
   test("is not in the database, and a forged one is refused", async () => {
