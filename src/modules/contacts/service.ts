@@ -98,8 +98,9 @@ function createContacts(app: App) {
     next: Pick<ContactRow, "email" | "isSubscribed" | "data">,
     cause?: Cause,
   ): ContactRow {
-    const becomesSubscribed = next.isSubscribed && !contact.isSubscribed;
-    if (becomesSubscribed && !maySubscribe(contact.projectSeq, contact.email, cause?.consent)) {
+    const becomesSubscribed =
+      next.isSubscribed && (!contact.isSubscribed || contact.email !== next.email);
+    if (becomesSubscribed && !maySubscribe(contact.projectSeq, next.email, cause?.consent)) {
       return update(contact, { ...next, isSubscribed: false }, cause);
     }
     const isSame =

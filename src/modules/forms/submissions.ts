@@ -25,7 +25,7 @@ import { recordConsent } from "../consents/record.ts";
 import { type ContactRow, contactService } from "../contacts/service.ts";
 import { sendProjectMail } from "../project-mails.ts";
 import { ensureStorage } from "../quotas.ts";
-import { suppressionReason } from "../suppressions.ts";
+import { standingOfErased, suppressionReason } from "../suppressions.ts";
 import { setTopicChoices, topicsOf } from "../topics/choices.ts";
 import { confirmationMail } from "./confirmation-mail.ts";
 import { countForm } from "./counts.ts";
@@ -63,8 +63,7 @@ export async function submitForm(app: App, sent: Sent): Promise<void> {
   await app.writer.write(() => {
     const { project, form, values } = sent;
     ensureStorage(app, project.seq, true);
-    const contact = contactService(app).findByEmail(project.seq, values.email);
-    if (form.confirmation === "SINGLE" && contact === null) {
+    if (form.confirmation === "SINGLE" && isNew(app, project.seq, values.email)) {
       if (suppressionReason(app, project.seq, values.email) === null) subscribeAtOnce(app, sent);
       return;
     }
@@ -75,6 +74,12 @@ export async function submitForm(app: App, sent: Sent): Promise<void> {
     // It belongs to no contact: a stranger who knows an address could otherwise start workflows for it.
     recordFormEvent(app, "form.submitted", { form, contactSeq: null, values: null });
   });
+}
+
+/** Whether nobody with the address has chosen anything: no contact has it, and none left and was erased. */
+function isNew(app: App, projectSeq: number, email: string): boolean {
+  if (contactService(app).findByEmail(projectSeq, email) !== null) return false;
+  return standingOfErased(app, projectSeq, email) === null;
 }
 
 const findRecent = statement<{ seq: number }, [number, string, number]>(`

@@ -278,6 +278,17 @@ describe("the answer is the same", () => {
   });
 });
 
+test("a person who was erased after leaving comes back by their own confirmation only", async () => {
+  const contact = await t.create("/contacts", { email: "ada@example.com", subscribed: true }, "id");
+  await t.call("PATCH", `/contacts/${contact}`, { subscribed: false });
+  await t.call("POST", `/contacts/${contact}/erasure`);
+  const id = await create({ confirmation: "SINGLE" });
+  expect((await post(id, ADA)).status).toBe(303);
+  expect(contactOf("ada@example.com")).toBeNull();
+  await confirm(linksIn().at(-1) ?? "");
+  expect(contactOf("ada@example.com")).toMatchObject({ subscribed: true });
+});
+
 describe("limits", () => {
   test("one mail for an address and hour, also after a restart", async () => {
     const id = await create();
