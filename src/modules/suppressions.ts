@@ -24,6 +24,7 @@ import { isoTime, isoTimeOrNull } from "../lib/clock.ts";
 import { AppError, REQUIRED } from "../lib/errors.ts";
 import { parseAddress, storedSpellings } from "../protocols/mime/address.ts";
 import type { Noun } from "./module.ts";
+import { suppressionCause } from "./suppression-cause.ts";
 import {
   endErasedStanding,
   type ErasedStanding,
@@ -473,31 +474,8 @@ export function presentSuppression(app: App, row: Row): Suppression {
     reason,
     createdAt: isoTime(createdAt),
     expiresAt: isoTimeOrNull(expiresAt),
-    cause: causeOf(app, row),
+    cause: suppressionCause(app, row),
   };
-}
-
-type CauseRow = {
-  emailId: string;
-  reportedAt: number | null;
-  reportReason: string | null;
-  lastError: string | null;
-};
-
-const findCause = statement<CauseRow, [string, number]>(`
-  SELECT emails.id AS emailId, reports.received_at AS reportedAt, reports.reason AS reportReason,
-         emails.last_error AS lastError
-  FROM emails
-  LEFT JOIN email_reports AS reports ON reports.email_seq = emails.seq AND reports.kind = +?
-  WHERE emails.seq = +?`);
-
-function causeOf(app: App, { reason, emailSeq }: Row): Suppression["cause"] {
-  if (emailSeq === null) return null;
-  const found = findCause(app).get(reason === "COMPLAINT" ? "COMPLAINT" : "BOUNCE", emailSeq);
-  if (found === null) return null;
-  const { emailId, reportedAt, reportReason, lastError } = found;
-  const words = reportReason ?? lastError;
-  return { emailId, reportedAt: isoTimeOrNull(reportedAt), reason: words === "" ? null : words };
 }
 
 function notSuppressed(): AppError {
