@@ -196,7 +196,7 @@ export function createCheckpoints(deps: {
 
   /** The log is short after it, unless something else keeps it. */
   async function emptyWithoutReads(): Promise<boolean> {
-    if (!(await readers.hold(URGENT_HOLD_MS))) return false;
+    if (!(await readers.hold(HOLD_MS))) return false;
     const before = log.header();
     try {
       for (let round = 0; round < EMPTYING_ROUNDS; round++) {

@@ -77,7 +77,7 @@ export function createSqliteSync(
     yieldLog() {},
     findHold: () => null,
     async emptyLog() {
-      if (readers !== undefined && !(await readers.hold(URGENT_HOLD_MS))) return false;
+      if (readers !== undefined && !(await readers.hold(HOLD_MS))) return false;
       sqlite.run("PRAGMA busy_timeout = 0"); // The event loop must not wait for another process.
       try {
         const [row] = sqlite.query("PRAGMA wal_checkpoint(TRUNCATE)").values();
