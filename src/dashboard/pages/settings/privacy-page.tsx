@@ -131,7 +131,7 @@ const COLUMNS: readonly Column<ErasureReceipt>[] = [
   },
   {
     key: "digest",
-    title: "Digest of the address",
+    title: "Digest",
     width: "160px",
     render: ({ digest }) => (
       <span className="copy-text">
