@@ -289,4 +289,21 @@ describe("the editor of workflows", () => {
       await close();
     },
   );
+
+  pageTest("shows the whole name of a workflow that has unsaved changes", async () => {
+    const created = await server.call("POST", "/workflows", {
+      name: "Yearly survey of all readers",
+      trigger: { type: "MANUAL" },
+      steps: [{ id: "wait", type: "DELAY", config: { amount: 1, unit: "hours" } }],
+      transitions: [],
+    });
+    const path = `/workflows/${stringAt(created, "data.id")}?tab=settings`;
+    const { page, close } = await openAs(server, path, { person: "editor" });
+    await page.setViewportSize({ width: 1000, height: 800 });
+    await page.getByRole("textbox", { name: "Description" }).fill("Once a year");
+    await page.getByRole("button", { name: "Save changes" }).waitFor();
+    const name = page.getByRole("textbox", { name: "Name of the workflow" });
+    expect(await name.evaluate((field) => field.scrollWidth - field.clientWidth)).toBe(0);
+    await close();
+  });
 });
