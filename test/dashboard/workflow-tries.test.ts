@@ -82,6 +82,13 @@ describe("a workflow that is tried", () => {
     await page.getByRole("button", { name: "Show the path of zoe@acme.example" }).click();
     await page.locator(".step-box").filter({ hasText: "Wait for an order" }).waitFor();
     await page.getByText("Contacts that have been deleted are not counted.").waitFor();
+
+    const outdated = page.getByText("The workflow has been changed since this backtest.");
+    expect(await outdated.count()).toBe(0);
+    await page.getByRole("link", { name: "Settings" }).last().click();
+    await page.getByRole("switch", { name: "A contact may enter again" }).click();
+    await page.getByRole("link", { name: "Backtest" }).click();
+    await outdated.waitFor();
     expect(problems).toEqual([]);
     await close();
   });

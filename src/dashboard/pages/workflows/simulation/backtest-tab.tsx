@@ -24,6 +24,8 @@ const DAYS = [
   { value: "365", label: "A year" },
 ];
 const number = new Intl.NumberFormat();
+/** The workflows that were tested since the page was loaded, as JSON, by the ids of their backtests. */
+const testedDrafts = new Map<string, string>();
 
 export function BacktestTab({ workflow, project, editor }: WorkflowTabProps) {
   const { id } = workflow;
@@ -32,7 +34,14 @@ export function BacktestTab({ workflow, project, editor }: WorkflowTabProps) {
   const { last, start, cancel, error } = useBacktest(project, id);
   const backtest = last.data?.backtest ?? null;
   const isRunning = backtest?.status === "RUNNING";
-  const changes = editor.isChanged ? { workflow: editedWorkflow(editor.value) } : {};
+  const draft = editedWorkflow(editor.value);
+  const changes = editor.isChanged ? { workflow: draft } : {};
+  const tested = testedDrafts.get(backtest?.id ?? "");
+  const isOutdated = tested !== undefined && tested !== JSON.stringify(draft);
+  async function run(): Promise<void> {
+    const started = await start({ days: Number(days), ...changes });
+    if (started !== null) testedDrafts.set(started.id, JSON.stringify(draft));
+  }
   return (
     <>
       <p className="muted try-note">
@@ -57,9 +66,7 @@ export function BacktestTab({ workflow, project, editor }: WorkflowTabProps) {
               Stop the backtest
             </Button>
           ) : (
-            <Button onClick={() => void start({ days: Number(days), ...changes })}>
-              Run the backtest
-            </Button>
+            <Button onClick={() => void run()}>Run the backtest</Button>
           )}
         </div>
       )}
@@ -73,6 +80,11 @@ export function BacktestTab({ workflow, project, editor }: WorkflowTabProps) {
             </Note>
           ) : (
             <>
+              {isOutdated && (
+                <p role="status">
+                  The workflow has been changed since this backtest. Run it again to see the effect.
+                </p>
+              )}
               <BacktestState backtest={backtest} />
               <BacktestResult backtest={backtest} graph={editor.value} project={project} />
             </>
@@ -113,13 +125,15 @@ function useBacktest(project: string, id: string) {
       api.get<{ backtest: Backtest | null }>(`${workflowPath(id)}/backtest`, { signal }),
     refetchInterval: ({ state }) => (state.data?.backtest?.status === "RUNNING" ? POLL_MS : false),
   });
-  async function show(request: Promise<Backtest>): Promise<void> {
+  async function show(request: Promise<Backtest>): Promise<Backtest | null> {
     try {
       const backtest = await request;
       setError(null);
       client.setQueryData(queryKey, { backtest });
+      return backtest;
     } catch (problem) {
       setError(problem);
+      return null;
     }
   }
   return {

@@ -97,7 +97,7 @@ function StartTime({ plan, onChange }: { plan: SimulationPlan; onChange: Change 
     <TextInput
       type="datetime-local"
       label="Starts at"
-      description="A new time starts over."
+      description="If you change it, the simulation starts over."
       value={typed}
       onChange={({ currentTarget }) => choose(currentTarget.value)}
     />
