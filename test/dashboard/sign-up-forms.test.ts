@@ -77,6 +77,8 @@ describe("a sign-up form", () => {
     await page.getByLabel("Page after the confirmation").fill("acme");
     await press(page, "Save");
     await page.getByText("This must be an address that begins with https://").waitFor();
+    await page.getByText("the form is shown as it was before").waitFor();
+    await shown.getByText("Acme may write to me.").waitFor();
     await page.getByLabel("Page after the confirmation").fill("");
     await press(page, "Save");
     await page.getByText("Saved. The page and the HTML of the form have changed.").waitFor();

@@ -2,8 +2,8 @@
 
 import { SegmentedControl } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
 import type { FormInput } from "../../../modules/forms/model.ts";
 import { api, projectUrl } from "../../api.ts";
 import { Problem } from "../../ui/problem.tsx";
@@ -23,11 +23,16 @@ export function FormPreview({ body }: { body: FormInput }) {
       const draft: unknown = JSON.parse(settled);
       return api.post<{ documentUrl: string }>("/forms/preview", draft, { signal });
     },
-    placeholderData: keepPreviousData,
     gcTime: 0,
     retry: false,
     refetchInterval: RENEWED_MS,
   });
+  // The form of the last answer stays while the next is loaded, or while a field has a fault.
+  const [shownUrl, setShownUrl] = useState<string | null>(null);
+  const newUrl = data?.documentUrl;
+  useEffect(() => {
+    if (newUrl !== undefined) setShownUrl(newUrl);
+  }, [newUrl]);
   return (
     <section className="form-preview" aria-labelledby="form-preview">
       <div className="form-preview-head">
@@ -43,13 +48,16 @@ export function FormPreview({ body }: { body: FormInput }) {
           ]}
         />
       </div>
-      {error !== null && data === undefined && <Problem error={error} />}
-      {data !== undefined && (
+      {error !== null && shownUrl === null && <Problem error={error} />}
+      {error !== null && shownUrl !== null && (
+        <p className="small muted">A field has a fault: the form is shown as it was before.</p>
+      )}
+      {shownUrl !== null && (
         <div className="form-stage">
           <SteadyFrame
             title="Preview of the form"
             isDark={scheme === "dark"}
-            src={projectUrl(data.documentUrl)}
+            src={projectUrl(shownUrl)}
           />
         </div>
       )}
