@@ -64,11 +64,10 @@ pageTest("an admin sees the wording behind a click, exports a person and erases 
   await page.getByRole("dialog").getByRole("button", { name: "Erase the person" }).click();
   await page.getByRole("heading", { name: "Erasures" }).waitFor();
   await page.getByText("Not subscribed again").waitFor();
-  await expectSoon(async () => {
-    const [receipt] = listAt(await server.call("GET", "/erasures"), "data.items");
-    return valueAt(receipt, "state");
-  }, "COMPLETED");
+  const readReceipt = async () => listAt(await server.call("GET", "/erasures"), "data.items").at(0);
+  await expectSoon(async () => valueAt(await readReceipt(), "state"), "COMPLETED");
   await page.reload();
+  await page.getByText(stringAt(await readReceipt(), "id").slice(-8)).waitFor();
   await page.getByRole("cell", { name: "Completed" }).waitFor();
   for (const layout of LAYOUTS) {
     await opened.setLayout(layout);

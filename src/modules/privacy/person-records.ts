@@ -36,7 +36,10 @@ export const PERSON_SECTIONS: readonly PersonSection[] = [
     title: "Topics",
     *records(app, contact) {
       for (const { topic, isSubscribed, changedAt } of topicChoices(app, contact)) {
-        yield { topic: topic.name, isSubscribed, chosenAt: isoTimeOrNull(changedAt) };
+        // The person may read the export, and is not told of the private topics of others.
+        const isOthers = topic.visibility === "PRIVATE" && !isSubscribed && changedAt === null;
+        if (!isOthers)
+          yield { topic: topic.name, isSubscribed, chosenAt: isoTimeOrNull(changedAt) };
       }
     },
   },

@@ -37,6 +37,17 @@ test("the JSON has the contact, its consents, mails with bodies, and events, and
   expect((await t.call("GET", `/contacts/${id}/export`)).body).toEqual(body);
 });
 
+test("names the private topics of the person, and not those of others", async () => {
+  const { t, id } = await person();
+  await t.create("/topics", { name: "Offers", visibility: "PUBLIC" }, "data.id");
+  await t.create("/topics", { name: "Press", visibility: "PRIVATE" }, "data.id");
+  const topicId = await t.create("/topics", { name: "Staff", visibility: "PRIVATE" }, "data.id");
+  await t.call("PUT", `/contacts/${id}/topics`, { topics: [{ topicId, subscribed: true }] });
+  const { body } = await t.call("GET", `/contacts/${id}/export`);
+  const names = listAt(body, "topics").map((topic) => stringAt(topic, "topic"));
+  expect(names.toSorted()).toEqual(["Offers", "Staff"]);
+});
+
 test("the page escapes what the person wrote", async () => {
   const { t, id } = await person();
   const page = await t.call("GET", `/contacts/${id}/export?format=html`);

@@ -109,11 +109,24 @@ const ACTORS: Readonly<Record<ErasureReceipt["by"]["kind"], string>> = {
 };
 
 const number = new Intl.NumberFormat();
-/** The beginning of a digest tells two of them apart. */
+/** The beginning of a digest tells two of them apart, and so does the end of a number. */
 const DIGEST_SHOWN = 10;
+const RECEIPT_SHOWN = -8;
 
 const COLUMNS: readonly Column<ErasureReceipt>[] = [
   { key: "at", title: "Requested", render: ({ requestedAt }) => <Time at={requestedAt} /> },
+  {
+    // The page that a person sees after the erasure shows the number.
+    key: "id",
+    title: "Receipt",
+    width: "140px",
+    render: ({ id }) => (
+      <span className="copy-text">
+        <code>…{id.slice(RECEIPT_SHOWN)}</code>
+        <Copy value={id} label="Copy the number of the receipt" />
+      </span>
+    ),
+  },
   { key: "state", title: "State", width: "130px", render: ({ state }) => <Status value={state} /> },
   { key: "by", title: "By", render: ({ by }) => ACTORS[by.kind] },
   {
@@ -123,8 +136,8 @@ const COLUMNS: readonly Column<ErasureReceipt>[] = [
   },
   {
     key: "rows",
-    title: "Records",
-    width: "100px",
+    title: "Records removed",
+    width: "150px",
     isFigure: true,
     render: ({ counts }) =>
       number.format(Object.values(counts).reduce((sum, count) => sum + count, 0)),
