@@ -17,7 +17,7 @@ export function TopicSelect(props: {
   return (
     <Select
       label="Topic"
-      description="Only contacts who are in the topic get it, and its unsubscribe link leaves this topic alone."
+      description="Only contacts who are in the topic get it, and its unsubscribe link ends this topic only."
       placeholder="None: all subscribed contacts"
       clearable
       data={isKnown ? known : [...known, { value: topicId, label: "…" }]}

@@ -23,7 +23,7 @@ export const preferencesDe: PreferenceTexts = {
   languageHint: "Die Sprache dieser Seite. {project} kann sie auch für E-Mails verwenden.",
   tracking: "Messung",
   trackingLabel: "{project} darf messen, ob ich E-Mails öffne und welchen Links ich folge",
-  trackingHint: "Ohne Ihre Erlaubnis wird davon nichts aufgezeichnet.",
+  trackingHint: "Ohne das Häkchen wird nichts davon aufgezeichnet.",
   save: "Speichern",
   unsubscribeAll: "Alles abbestellen",
   address: "Ihre Adresse",

@@ -23,7 +23,7 @@ export const preferencesEn: PreferenceTexts = {
   languageHint: "The language of this page. {project} may also use it for its emails.",
   tracking: "Measurement",
   trackingLabel: "{project} may measure whether I open its emails and which links I follow",
-  trackingHint: "Without your permission, nothing of this is recorded.",
+  trackingHint: "If the box is not ticked, none of this is recorded.",
   save: "Save",
   unsubscribeAll: "Unsubscribe from everything",
   address: "Your address",

@@ -23,7 +23,7 @@ export const preferencesEs: PreferenceTexts = {
   languageHint: "El idioma de esta página. {project} también puede usarlo para sus correos.",
   tracking: "Medición",
   trackingLabel: "{project} puede medir si abro sus correos y qué enlaces sigo",
-  trackingHint: "Sin su permiso no se registra nada de esto.",
+  trackingHint: "Si la casilla no está marcada, no se registra nada de esto.",
   save: "Guardar",
   unsubscribeAll: "Darse de baja de todo",
   address: "Su dirección",

@@ -24,7 +24,7 @@ export const preferencesFr: PreferenceTexts = {
   languageHint: "La langue de cette page. {project} peut aussi l’utiliser pour ses e-mails.",
   tracking: "Mesure",
   trackingLabel: "{project} peut mesurer si j’ouvre ses e-mails et quels liens je suis",
-  trackingHint: "Sans votre autorisation, rien de cela n’est enregistré.",
+  trackingHint: "Si la case n’est pas cochée, rien de cela n’est enregistré.",
   save: "Enregistrer",
   unsubscribeAll: "Se désabonner de tout",
   address: "Votre adresse",

@@ -23,7 +23,7 @@ export const preferencesIt: PreferenceTexts = {
   languageHint: "La lingua di questa pagina. {project} può usarla anche per le sue e-mail.",
   tracking: "Misurazione",
   trackingLabel: "{project} può misurare se apro le sue e-mail e quali link seguo",
-  trackingHint: "Senza il tuo permesso non viene registrato nulla di tutto ciò.",
+  trackingHint: "Se la casella non è selezionata, non viene registrato nulla di tutto ciò.",
   save: "Salva",
   unsubscribeAll: "Annulla tutte le iscrizioni",
   address: "Il tuo indirizzo",

@@ -23,7 +23,7 @@ export const preferencesJa: PreferenceTexts = {
   languageHint: "このページの言語です。{project} からのメールにも使われることがあります。",
   tracking: "開封とクリックの測定",
   trackingLabel: "{project} によるメールの開封とリンクのクリックの測定を許可する",
-  trackingHint: "許可がない場合、これらは記録されません。",
+  trackingHint: "チェックが入っていない場合、これらは記録されません。",
   save: "保存する",
   unsubscribeAll: "すべての配信を停止する",
   address: "メールアドレス",

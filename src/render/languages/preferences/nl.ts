@@ -23,7 +23,7 @@ export const preferencesNl: PreferenceTexts = {
   languageHint: "De taal van deze pagina. {project} kan die ook voor e-mails gebruiken.",
   tracking: "Meting",
   trackingLabel: "{project} mag meten of ik e-mails open en welke links ik volg",
-  trackingHint: "Zonder uw toestemming wordt hiervan niets vastgelegd.",
+  trackingHint: "Zonder vinkje wordt hiervan niets vastgelegd.",
   save: "Opslaan",
   unsubscribeAll: "Overal voor uitschrijven",
   address: "Uw adres",

@@ -23,7 +23,7 @@ export const preferencesPl: PreferenceTexts = {
   languageHint: "Język tej strony. {project} może używać go także w wiadomościach.",
   tracking: "Pomiar",
   trackingLabel: "{project} może mierzyć, czy otwieram wiadomości i które linki klikam",
-  trackingHint: "Bez Twojej zgody nic z tego nie jest zapisywane.",
+  trackingHint: "Jeśli pole nie jest zaznaczone, nic z tego nie jest zapisywane.",
   save: "Zapisz",
   unsubscribeAll: "Wypisz się ze wszystkiego",
   address: "Twój adres",

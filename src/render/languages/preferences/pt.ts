@@ -23,7 +23,7 @@ export const preferencesPt: PreferenceTexts = {
   languageHint: "O idioma desta página. {project} também pode usá-lo nos seus e-mails.",
   tracking: "Medição",
   trackingLabel: "{project} pode medir se abro seus e-mails e quais links sigo",
-  trackingHint: "Sem a sua permissão, nada disso é registrado.",
+  trackingHint: "Se a caixa não estiver marcada, nada disso é registrado.",
   save: "Salvar",
   unsubscribeAll: "Cancelar todas as inscrições",
   address: "Seu endereço",
