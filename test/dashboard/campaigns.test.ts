@@ -307,10 +307,9 @@ describe("the pages of campaigns", () => {
     await expectSoon(() => statusOf(ids.PAUSED), "PAUSED");
     await question.getByRole("button", { name: "Cancel" }).click();
     await page.getByRole("button", { name: "Cancel campaign" }).click();
-    await page
-      .getByRole("dialog", { name: /^Cancel / })
-      .getByRole("button", { name: "Cancel the campaign" })
-      .click();
+    const cancellation = page.getByRole("dialog", { name: /^Cancel / });
+    await cancellation.getByRole("button", { name: "Keep the campaign" }).waitFor();
+    await cancellation.getByRole("button", { name: "Cancel the campaign" }).click();
     await page.getByText("This campaign was cancelled").waitFor();
     await expectSoon(() => statusOf(ids.PAUSED), "CANCELLED");
     for (const name of ["Resume", "Pause", "Cancel campaign"]) {

@@ -17,11 +17,14 @@ export function Confirm(props: {
   name?: string;
   /** A verb and its object: "Delete the contact". */
   action: string;
+  /** The button that changes nothing; "Cancel" by default. */
+  refusal?: string;
   /** Brand for an action that loses no data, such as sending; red by default. */
   color?: "red" | "brand";
   onConfirm: () => Promise<unknown>;
 }) {
   const { isOpen, onClose, title, text, name, action, color = "red", onConfirm } = props;
+  const { refusal = "Cancel" } = props;
   const [typed, setTyped] = useState("");
   const [isBusy, setIsBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
@@ -63,7 +66,7 @@ export function Confirm(props: {
           {error !== null && <Problem error={error} />}
           <Group justify="flex-end" gap="xs">
             <Button variant="default" disabled={isBusy} onClick={onClose}>
-              Cancel
+              {refusal}
             </Button>
             <Button
               type="submit"

@@ -186,6 +186,7 @@ function CancelButton({ campaign, waiting }: { campaign: Campaign; waiting: numb
         title={`Cancel ${campaign.name}?`}
         text={`${counted(waiting, "mail")} that ${waiting === 1 ? "waits is" : "wait are"} never sent. Mails that a server has accepted cannot be called back, and a cancelled campaign cannot be resumed. To stop for a while, pause it.`}
         action="Cancel the campaign"
+        refusal="Keep the campaign"
         onConfirm={() => run("cancel")}
       />
     </>

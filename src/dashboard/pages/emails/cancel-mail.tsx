@@ -32,6 +32,7 @@ export function CancelMail({ email }: { email: Email }) {
           </>
         }
         action="Cancel the mail"
+        refusal="Keep the mail"
         onConfirm={() => api.post<Email>(`/emails/${encodeURIComponent(email.id)}/cancel`)}
       />
     </>

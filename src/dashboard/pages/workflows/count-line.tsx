@@ -43,6 +43,7 @@ export function CountLine(props: {
           workflow.allowReentry ? "." : ", and these contacts cannot enter it again."
         }`}
         action="Cancel the executions"
+        refusal="Keep the executions"
         onConfirm={cancelAll}
       />
     </div>
