@@ -82,3 +82,18 @@ test.each(refusals)("is refused %s", async (_, sender, code) => {
   expect(t.countRows("emails")).toBe(0);
   await t.close();
 });
+
+test("who reads the mail of others sees no link by which only the person may confirm", async () => {
+  const t = await appWithSender("shop@acme.test", { transport: testTransport() });
+  const link = `https://sender.test/preference-requests/${"x1Y".repeat(14)}z`;
+  const id = await send(t, { variables: { name: "Ada", link } });
+  for (const part of ["content", "preview", "source", "checks"]) {
+    const shown = await t.call("GET", `/emails/${id}/${part}`);
+    expect([part, shown.status]).toEqual([part, 200]);
+    expect(JSON.stringify(shown.body)).not.toContain("x1Y");
+  }
+  expect((await t.call("GET", `/emails/${id}/content`)).text("data.text")).toContain("(hidden)");
+  const resend = await t.call("GET", `/resend/emails/${id}`);
+  expect([resend.status, JSON.stringify(resend.body).includes("x1Y")]).toEqual([200, false]);
+  await t.close();
+});

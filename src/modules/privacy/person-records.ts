@@ -11,6 +11,7 @@ import { eventsOfContact } from "../../events/contact-events.ts";
 import { consentsOf } from "../consents/consents.ts";
 import { type ContactRow, presentContact } from "../contacts/service.ts";
 import { presentContent } from "../emails/content/contents.ts";
+import { hideConfirmations } from "../emails/content/hidden-links.ts";
 import { emailService } from "../emails/emails.ts";
 
 export type PersonRecord = Readonly<Record<string, unknown>>;
@@ -167,7 +168,7 @@ async function* readMails(app: App, { seq, projectSeq }: ContactRow): AsyncGener
       source,
       status,
       tags: parsed(tags),
-      variables: parsed(variables),
+      variables: parsed(variables === null ? null : hideConfirmations(variables)),
       createdAt: isoTime(mail.createdAt),
       sentAt: isoTimeOrNull(mail.sentAt),
       deliveredAt: isoTimeOrNull(mail.deliveredAt),
@@ -209,7 +210,7 @@ async function bodyOf(app: App, projectSeq: number, id: string): Promise<PersonR
   const { contents } = emailService(app);
   try {
     const { html, text, attachments, isShortened } = presentContent(
-      await contents.open(contents.find(projectSeq, id)),
+      await contents.open(contents.findShown(projectSeq, id)),
     );
     return { html, text, attachments, isShortened };
   } catch (error) {

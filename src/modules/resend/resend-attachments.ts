@@ -38,7 +38,7 @@ const sentMail = ({ project, params }: Pick<ResendCall, "project" | "params">) =
 /** The message is made again, so that each mail has its files, however it was submitted. */
 function open(app: App, { projectSeq, mailId }: Pick<FileName, "projectSeq" | "mailId">) {
   const { contents } = emailService(app);
-  return contents.read(contents.find(projectSeq, mailId));
+  return contents.read(contents.findShown(projectSeq, mailId));
 }
 
 /** A file of a mail that was sent. Throws 404 if its content was removed meanwhile. */

@@ -312,7 +312,7 @@ function lastEvent({ status, attempts, scheduledAt }: Email): string {
 async function contentOf(app: App, projectSeq: number, id: string) {
   const { contents } = emailService(app);
   try {
-    const { detail } = await contents.open(contents.find(projectSeq, id));
+    const { detail } = await contents.open(contents.findShown(projectSeq, id));
     return { html: detail.html, text: detail.text };
   } catch (error) {
     const isGone = error instanceof AppError && (error.status === 404 || error.status === 409);

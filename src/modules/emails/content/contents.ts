@@ -8,7 +8,9 @@ import type { App } from "../../../core/app.ts";
 import { AppError, notFound } from "../../../lib/errors.ts";
 import { senderOfProject } from "../../../lib/message-senders.ts";
 import type { MailCopies, StoredMail } from "../../../outbox/copies.ts";
+import { transportOf } from "../../../outbox/transports/create-transport.ts";
 import { checkMails } from "../../content-work/content-work.ts";
+import { hideConfirmations } from "./hidden-links.ts";
 import type { EmailContent } from "./model.ts";
 import { recipientLinks } from "../../../render/links.ts";
 import type { RequestMails } from "../../../render/request-mails.ts";
@@ -98,13 +100,23 @@ export function createEmailContents(deps: {
     return { ...stored, raw, detail: { html: html.toWellFormed(), text, headers }, parts };
   }
 
+  function find(projectSeq: number, id: string): StoredMail {
+    const stored = copies.find(projectSeq, id);
+    if (stored === null) throw notFound("EMAIL");
+    if (!stored.hasContent) throw contentPurged();
+    return stored;
+  }
+
   return {
     /** A mail that has its content. Throws 404 without such a mail, or if its content was removed. */
-    find(projectSeq: number, id: string): StoredMail {
-      const stored = copies.find(projectSeq, id);
-      if (stored === null) throw notFound("EMAIL");
-      if (!stored.hasContent) throw contentPurged();
-      return stored;
+    find,
+
+    /** The same for somebody else than the recipient. Caught mail has its links, to try them. */
+    findShown(projectSeq: number, id: string): StoredMail {
+      const stored = find(projectSeq, id);
+      if (transportOf(app).name === "capture") return stored;
+      const { mail } = stored;
+      return { ...stored, mail: { ...mail, variables: hideConfirmations(mail.variables) } };
     },
 
     subjectOf,

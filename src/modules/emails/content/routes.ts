@@ -44,7 +44,7 @@ export function emailContentRoutes(deps: {
    * another one.
    */
   function find(projectSeq: number, id: string, role: Role | null): StoredMail {
-    const stored = contents.find(projectSeq, id);
+    const stored = contents.findShown(projectSeq, id);
     if (!mayReadBody(role, stored.mail.isMarketing)) throw bodyRefused();
     const { mail } = stored;
     return { ...stored, mail: { ...mail, variables: jsonFor(role, mail.variables) } };
