@@ -33,6 +33,8 @@ import type { FormRow } from "./form-store.ts";
 import type { FormValues } from "./values.ts";
 
 const HOUR_MS = 60 * 60_000;
+/** Confirmation mails in an hour to addresses that differ only in what follows a plus sign. */
+const MAX_TAGGED = 5;
 const LIFETIME_MS = 7 * 24 * HOUR_MS;
 /** 43 characters of base 62 have 256 bits of entropy. */
 const TOKEN_CHARACTERS = 43;
@@ -86,9 +88,21 @@ const findRecent = statement<{ seq: number }, [number, string, number]>(`
   SELECT seq FROM form_submissions INDEXED BY form_submissions_email
   WHERE project_seq = +? AND email = +? AND created_at > +? LIMIT 1`);
 
-/** Whether a confirmation mail went to the address in the last hour. */
+const countTagged = statement<{ total: number }, [number, string, string, string, number]>(`
+  SELECT count(*) AS total FROM form_submissions INDEXED BY form_submissions_email
+  WHERE project_seq = +? AND email >= +? AND email < +? AND substr(email, instr(email, '@')) = +?
+    AND created_at > +?`);
+
+/** Whether a confirmation mail went to the address in the last hour, or too many to its mailbox. */
 function hasRecent(app: App, projectSeq: number, email: string): boolean {
-  return findRecent(app).get(projectSeq, email, app.clock.now() - HOUR_MS) !== null;
+  const since = app.clock.now() - HOUR_MS;
+  if (findRecent(app).get(projectSeq, email, since) !== null) return true;
+  // ada+news@ and ada+shop@ are one mailbox at many providers (RFC 5233 §1).
+  const [, name, domain] = /^([^"+@]+)\+[^@]*(@.+)$/.exec(email) ?? [];
+  if (name === undefined || domain === undefined) return false;
+  // The comma is the character after the plus sign.
+  const tagged = countTagged(app).get(projectSeq, `${name}+`, `${name},`, domain, since);
+  return (tagged?.total ?? 0) >= MAX_TAGGED;
 }
 
 function storeSubmission(

@@ -304,6 +304,19 @@ describe("limits", () => {
     for (const link of linksIn()) expect((await request("GET", link)).status).toBe(200);
   });
 
+  test("five mails in an hour for addresses that differ in what follows a plus sign", async () => {
+    const id = await create();
+    for (let i = 0; i < 8; i++) await post(id, { ...ADA, email: `ada+${i}@example.com` });
+    expect(linksIn()).toHaveLength(5);
+    for (const email of ["ada@example.com", "adam+1@example.com", "ada+9@example.net"]) {
+      expect((await post(id, { ...ADA, email })).status).toBe(303);
+    }
+    expect(linksIn()).toHaveLength(8);
+    t.clock.advance(HOUR);
+    await post(id, { ...ADA, email: "ada+9@example.com" });
+    expect(linksIn()).toHaveLength(9);
+  });
+
   test("30 submissions of a network in an hour; more send no mail", async () => {
     const id = await create();
     const statuses = new Map<number, number>();
