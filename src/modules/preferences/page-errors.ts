@@ -2,10 +2,23 @@
 
 import type { App } from "../../core/app.ts";
 import type { Incoming } from "../../http/incoming.ts";
-import { errorPage, pageResponse } from "../../http/page.ts";
+import { errorPage, Html, pageResponse } from "../../http/page.ts";
 import { AppError } from "../../lib/errors.ts";
 import { describeError } from "../../lib/log.ts";
 import { chooseTexts } from "../../render/language.ts";
+
+/** The responses of a route that shows a page. */
+export const PAGES = { 200: Html, 404: Html, 500: Html };
+/** The responses of a route that receives its form. */
+export const PAGES_OF_FORM = {
+  ...PAGES,
+  400: Html,
+  403: Html,
+  409: Html,
+  413: Html,
+  429: Html,
+  503: Html,
+};
 
 export type Asked = Pick<Incoming, "request" | "server">;
 

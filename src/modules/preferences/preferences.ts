@@ -21,7 +21,7 @@ import { PREFERENCE_FORM_BYTES } from "../../http/body-limits.ts";
 import { clientAddress } from "../../http/client-address.ts";
 import { describeOperations, undocumented } from "../../http/documented.ts";
 import { readForm } from "../../http/form.ts";
-import { badLinkPage, documentResponse, errorPage, Html, pageResponse } from "../../http/page.ts";
+import { badLinkPage, documentResponse, errorPage, pageResponse } from "../../http/page.ts";
 import { slidingWindow } from "../../http/rate-limit.ts";
 import { AppError } from "../../lib/errors.ts";
 import { perApp } from "../../lib/per-app.ts";
@@ -42,7 +42,7 @@ import {
   type SavedChoices,
   shownTopics,
 } from "./changes.ts";
-import { answering, type Asked } from "./page-errors.ts";
+import { answering, PAGES, PAGES_OF_FORM, type Asked } from "./page-errors.ts";
 import {
   PREFERENCE_ACTIONS,
   type PreferenceFault,
@@ -97,17 +97,6 @@ const DETAILS = describeOperations(
     },
   },
 );
-
-const PAGES = { 200: Html, 404: Html, 500: Html };
-const PAGES_OF_FORM = {
-  ...PAGES,
-  400: Html,
-  403: Html,
-  409: Html,
-  413: Html,
-  429: Html,
-  503: Html,
-};
 
 export const preferenceNoun: Noun = {
   name: "preferences",

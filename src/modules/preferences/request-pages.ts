@@ -12,7 +12,7 @@ import type { Brand } from "../../http/brand.ts";
 import { clientAddress } from "../../http/client-address.ts";
 import { describeOperations } from "../../http/documented.ts";
 import { readForm } from "../../http/form.ts";
-import { errorPage, Html, type Page, pageResponse } from "../../http/page.ts";
+import { errorPage, type Page, pageResponse } from "../../http/page.ts";
 import { chooseTexts, fillPlaceholders, type PageText, type Texts } from "../../render/language.ts";
 import { type PreferenceTexts, preferenceTexts } from "../../render/preference-texts.ts";
 import { brandOf } from "../branding.ts";
@@ -22,7 +22,7 @@ import { erasePerson } from "../privacy/erasures.ts";
 import { exportPerson } from "../privacy/export.ts";
 import { projectBySeq } from "../projects.ts";
 import { changeAddress } from "./change-address.ts";
-import { answering, type Asked } from "./page-errors.ts";
+import { answering, PAGES, PAGES_OF_FORM, type Asked } from "./page-errors.ts";
 import { dayText } from "./preference-page.ts";
 import { findRequest, type PreferenceRequest, requestByMail, useRequest } from "./requests.ts";
 
@@ -72,17 +72,6 @@ const DETAILS = describeOperations(
     },
   },
 );
-
-const PAGES = { 200: Html, 404: Html, 500: Html };
-const PAGES_OF_FORM = {
-  ...PAGES,
-  400: Html,
-  403: Html,
-  409: Html,
-  413: Html,
-  429: Html,
-  503: Html,
-};
 
 export function requestPages(app: App) {
   return new Elysia({ name: "preference-request-routes" })

@@ -33,6 +33,7 @@ import {
   erasePerson,
   erasureWake,
   ErasurePosition,
+  START,
   subjectKey,
 } from "./erasures.ts";
 import { appendReceipt, readReceipts, type StoredReceipt } from "./receipt-file.ts";
@@ -304,16 +305,7 @@ async function eraseContacts(
 function keepReceipt(app: App, projectSeq: number, receipt: StoredReceipt): void {
   if (findReceipt(app).get(receipt.id) !== null) return;
   const { id, digest, standing, requestedAt } = receipt;
-  const position: ErasurePosition = {
-    phase: "DONE",
-    underWay: [],
-    table: 0,
-    after: 0,
-    last: null,
-    postponed: 0,
-    tries: 0,
-    isLogEmptied: null,
-  };
+  const position: ErasurePosition = { ...START, phase: "DONE", underWay: [] };
   app.db
     .insert(erasures)
     .values({

@@ -70,7 +70,7 @@ export type ErasurePosition = Static<typeof ErasurePosition>;
 export const ErasureCounts = Type.Record(Type.String(), Type.Integer());
 export const ErasedAddresses = Type.Array(Type.String(), { minItems: 1 });
 
-const START: Omit<ErasurePosition, "underWay"> = {
+export const START: Omit<ErasurePosition, "underWay"> = {
   phase: "WAIT",
   table: 0,
   after: 0,
