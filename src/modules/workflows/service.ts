@@ -17,7 +17,7 @@ import { perApp } from "../../lib/per-app.ts";
 import type { CheckResult } from "../segments/condition/input.ts";
 import { type Segments, segmentService } from "../segments/service.ts";
 import { createDeletion } from "./deletion.ts";
-import { assemble } from "./graph/assemble.ts";
+import { assemble, impliedStepsOf } from "./graph/assemble.ts";
 import type { Graph } from "./graph/graph.ts";
 import { createGraphReferences } from "./graph/references.ts";
 import { createGraphChanges } from "./graph-changes.ts";
@@ -95,7 +95,15 @@ function createWorkflows(deps: {
     ): Change<Workflow> {
       const graph = valueOf(assemble(input, null));
       const { name, description = null, enabled = false, allowReentry = false } = input;
-      const settings = { name, description, isEnabled: enabled, allowReentry, author };
+      const impliedSteps = impliedStepsOf(input);
+      const settings = {
+        name,
+        description,
+        isEnabled: enabled,
+        allowReentry,
+        author,
+        impliedSteps,
+      };
       return () => presentWorkflow(store.insert(projectSeq, settings, graph), graph);
     },
 
@@ -112,7 +120,15 @@ function createWorkflows(deps: {
         const { name = row.name, description = row.description } = patch;
         const { enabled = row.isEnabled, allowReentry = row.allowReentry } = patch;
         const graph = valueOf(assemble(patch, store.graphOf(row)));
-        const settings = { name, description, isEnabled: enabled, allowReentry, author };
+        const impliedSteps = impliedStepsOf(patch);
+        const settings = {
+          name,
+          description,
+          isEnabled: enabled,
+          allowReentry,
+          author,
+          impliedSteps,
+        };
         return presentWorkflow(store.update(row, settings, graph), graph);
       };
     },
@@ -125,7 +141,7 @@ function createWorkflows(deps: {
     ): { row: WorkflowRow; graph: Graph } {
       const row = store.get(projectSeq, id);
       const graph = valueOf(assemble(patch, store.graphOf(row)));
-      references.ensure(projectSeq, graph);
+      references.ensure(projectSeq, graph, impliedStepsOf(patch));
       return { row, graph };
     },
 

@@ -24,8 +24,8 @@ export type WorkflowStore = ReturnType<typeof createWorkflowStore>;
 /** The columns that a request sets directly. */
 type Settings = Pick<WorkflowRow, "name" | "description" | "isEnabled" | "allowReentry">;
 
-/** The author of a new version. */
-type Authored = { author?: GraphAuthor | null };
+/** The author of a new version, and how many of its first steps the request implied (assemble.ts). */
+type Authored = { author?: GraphAuthor | null; impliedSteps?: number };
 
 export function createWorkflowStore(deps: {
   app: App;
@@ -61,9 +61,13 @@ export function createWorkflowStore(deps: {
   }
 
   /** Stores a graph that differs from the current one as a new version; returns the version. */
-  function replaceGraph(row: WorkflowRow, graph: Graph, author: GraphAuthor | null): number {
+  function replaceGraph(
+    row: WorkflowRow,
+    graph: Graph,
+    { author = null, impliedSteps = 0 }: Authored,
+  ): number {
     if (JSON.stringify(graph) === JSON.stringify(graphOf(row))) return row.versionSeq;
-    references.ensure(row.projectSeq, graph);
+    references.ensure(row.projectSeq, graph, impliedSteps);
     return versions.store(row, graph, author);
   }
 
@@ -84,10 +88,10 @@ export function createWorkflowStore(deps: {
 
     insert(
       projectSeq: number,
-      { author = null, ...settings }: Settings & Authored,
+      { author = null, impliedSteps = 0, ...settings }: Settings & Authored,
       graph: Graph,
     ): WorkflowRow {
-      references.ensure(projectSeq, graph);
+      references.ensure(projectSeq, graph, impliedSteps);
       const now = clock.now();
       const row = db
         .insert(workflows)
@@ -110,10 +114,10 @@ export function createWorkflowStore(deps: {
 
     update(
       row: WorkflowRow,
-      { author = null, ...settings }: Partial<Settings> & Authored,
+      { author = null, impliedSteps = 0, ...settings }: Partial<Settings> & Authored,
       graph: Graph,
     ): WorkflowRow {
-      const versionSeq = replaceGraph(row, graph, author);
+      const versionSeq = replaceGraph(row, graph, { author, impliedSteps });
       const now = clock.now();
       const { isEnabled = row.isEnabled } = settings;
       const updated = db

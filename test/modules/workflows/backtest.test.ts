@@ -87,7 +87,7 @@ test("a backtest tries a changed workflow, of which nothing is stored", async ()
 test.each([
   ["days", { days: 0 }, 422],
   ["days", { days: 366 }, 422],
-  ["workflow.steps.1.config.templateId", { days: 1, workflow: { steps: [BROKEN_STEP] } }, 422],
+  ["workflow.steps.0.config.templateId", { days: 1, workflow: { steps: [BROKEN_STEP] } }, 422],
 ])("a backtest refuses a wrong %s", async (field, input, status) => {
   const id = await a.workflow(TRIGGER_ONLY);
   const answer = await a.t.call("POST", `/workflows/${id}/backtest`, input);

@@ -234,6 +234,25 @@ describe("POST /workflows", () => {
     );
   });
 
+  test("counts the steps of the request in errors, with and without a TRIGGER among them", async () => {
+    const unlisted = {
+      steps: [delay("d"), mail("m", "gone")],
+      transitions: [{ from: "d", to: "m" }],
+    };
+    const created = {
+      name: "W",
+      trigger: { eventName: "signed-up" },
+      ...unlisted,
+    };
+    const errors = invalid(["steps.1.config.templateId", "unknown_reference"]);
+    await expectRefused("POST", "/workflows", created, errors);
+    const id = await make(chain(delay("d")));
+    await expectRefused("PATCH", `/workflows/${id}`, unlisted, errors);
+    const listed = chain(delay("d"), mail("m", "gone"));
+    const later = invalid(["steps.2.config.templateId", "unknown_reference"]);
+    await expectRefused("PATCH", `/workflows/${id}`, listed, later);
+  });
+
   test("refuses a template of another project", async () => {
     const { secretKey: key } = await t.makeProject("stranger");
     const body = { name: "W", ...chain(mail("m")) };

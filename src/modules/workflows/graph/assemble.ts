@@ -33,6 +33,13 @@ export function assemble(given: Given, current: Graph | null): CheckResult<Graph
   return { ok: false, errors: [...errors, ...(graph.ok ? [] : graph.errors)].slice(0, MAX_ERRORS) };
 }
 
+/**
+ * The number of first steps of the assembled graph that the request did not list: the TRIGGER, if only
+ * `trigger` or the stored graph describes it.
+ */
+export const impliedStepsOf = ({ steps }: Given): number =>
+  Array.isArray(steps) && !steps.some(isTrigger) ? 1 : 0;
+
 /** Takes the place of a faulty trigger; such a graph is never stored. */
 const STAND_IN: TriggerConfig = { type: "MANUAL" };
 

@@ -58,14 +58,15 @@ export function createGraphReferences(deps: {
     return [{ field: "config.url", message, code: "invalid_value" }];
   }
 
-  function errorsOf(projectSeq: number, graph: Graph): FieldError[] {
+  function errorsOf(projectSeq: number, graph: Graph, impliedSteps = 0): FieldError[] {
+    const errorsOfStep = (step: Step) => [
+      ...templateErrors(projectSeq, step),
+      ...segmentErrors(projectSeq, step),
+      ...hostErrors(step),
+    ];
     return [
       ...namedSegmentErrors(projectSeq, graph),
-      ...stepErrors(graph, (step) => [
-        ...templateErrors(projectSeq, step),
-        ...segmentErrors(projectSeq, step),
-        ...hostErrors(step),
-      ]),
+      ...stepErrors(graph, errorsOfStep, impliedSteps),
     ];
   }
 
@@ -77,19 +78,26 @@ export function createGraphReferences(deps: {
     segmentErrorsOf: (projectSeq: number, graph: Graph): FieldError[] =>
       stepErrors(graph, (step) => segmentErrors(projectSeq, step)),
 
-    /** Part of a change: throws a 422 AppError if a reference is invalid. */
-    ensure(projectSeq: number, graph: Graph): void {
-      const errors = errorsOf(projectSeq, graph);
+    /**
+     * Part of a change: throws a 422 AppError if a reference is invalid. `impliedSteps` is the number of
+     * first steps that the request did not list (assemble.ts).
+     */
+    ensure(projectSeq: number, graph: Graph, impliedSteps = 0): void {
+      const errors = errorsOf(projectSeq, graph, impliedSteps);
       if (errors.length > 0) throw validationError(errors);
     },
   };
 }
 
-/** The errors of all steps; each names its step. */
-function stepErrors({ steps }: Graph, check: (step: Step) => FieldError[]): FieldError[] {
+/** The errors of all steps; each names its step. An implied TRIGGER has no errors of its own. */
+function stepErrors(
+  { steps }: Graph,
+  check: (step: Step) => FieldError[],
+  impliedSteps = 0,
+): FieldError[] {
   return steps.flatMap((step, i) =>
     check(step).map(({ field, message, code }) => ({
-      field: `steps.${i}.${field}`,
+      field: `steps.${i - impliedSteps}.${field}`,
       message: `${message}, in step "${step.name}" (${step.id})`,
       code,
     })),
