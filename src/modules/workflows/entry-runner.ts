@@ -39,6 +39,8 @@ const SCHEDULES_AT_ONCE = 20;
 const REST_MS = 15;
 /** Runs that are walked at the same time; others wait. */
 const MAX_CONCURRENT_RUNS = 4;
+/** Fewer, so that long runs of a project leave room for those of others. */
+const MAX_RUNS_OF_PROJECT = 2;
 const PAUSE_AFTER_ERROR_MS = 5_000;
 /** Longest sleep. It is only a safeguard: changes and clock steps wake the worker. */
 const LONGEST_SLEEP_MS = 60 * 60_000;
@@ -96,7 +98,8 @@ export function createEntryRunner(deps: {
 }) {
   const { app, triggers, graphOf, announce, wakeExecutions } = deps;
   const { db, writer, clock, log } = app;
-  const underWay = new Map<number, Promise<void>>();
+  /** By the workflow. */
+  const underWay = new Map<number, { projectSeq: number; ended: Promise<void> }>();
   const worker = createWorker({
     clock,
     step: round,
@@ -115,6 +118,7 @@ export function createEntryRunner(deps: {
       const run = readRun(seq);
       if (run === null || underWay.has(run.workflowSeq)) continue;
       if (underWay.size >= MAX_CONCURRENT_RUNS) break;
+      if (walksOf(run.projectSeq) >= MAX_RUNS_OF_PROJECT) continue;
       begin(run);
     }
     const next = findNext(app).get();
@@ -170,6 +174,9 @@ export function createEntryRunner(deps: {
     return run ?? null;
   }
 
+  const walksOf = (projectSeq: number): number =>
+    [...underWay.values()].filter((walked) => walked.projectSeq === projectSeq).length;
+
   /** Walks a run beside the rounds. A workflow has one run under way at a time. */
   function begin(run: EntryRunRow): void {
     const ended = walk(run)
@@ -192,7 +199,7 @@ export function createEntryRunner(deps: {
         underWay.delete(run.workflowSeq);
         worker.wake();
       });
-    underWay.set(run.workflowSeq, ended);
+    underWay.set(run.workflowSeq, { projectSeq: run.projectSeq, ended });
   }
 
   async function walk(run: EntryRunRow): Promise<void> {
@@ -281,6 +288,8 @@ export function createEntryRunner(deps: {
       .run();
   }
 
+  const allEnded = () => Promise.all([...underWay.values()].map(({ ended }) => ended));
+
   function reportError(error: unknown): void {
     const fields = { error: describeError(error) };
     if (isStorageRefusal(error))
@@ -299,13 +308,13 @@ export function createEntryRunner(deps: {
     async idle(): Promise<void> {
       do {
         await worker.idle();
-        await Promise.all(underWay.values());
+        await allEnded();
       } while (worker.isBusy() || underWay.size > 0);
     },
 
     async stop(): Promise<void> {
       await worker.stop();
-      await Promise.all(underWay.values());
+      await allEnded();
     },
   };
 }

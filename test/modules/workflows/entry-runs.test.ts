@@ -102,6 +102,27 @@ describe("a run", () => {
     return { id, cancelPath: `/workflows/${id}/entries/${answer.text("data.id")}/cancel` };
   }
 
+  test("does not wait until many long ones of another project have ended", async () => {
+    await addContacts(450);
+    for (let i = 0; i < 5; i++) await openRun();
+    const other = await next();
+    const id = await other.workflow({ trigger: { type: "MANUAL" } });
+    await other.t.call("POST", `/workflows/${id}/entries`, { segmentId: null });
+    await a.settle();
+    const { sqlite } = a.t.db;
+    sqlite.run(`
+      UPDATE workflow_entry_runs SET status = 'RUNNING', completed_at = NULL, cursor = 0
+      WHERE project_seq IN (${a.t.project.seq}, ${other.t.project.seq});
+      CREATE TEMP TABLE ended (project_seq INTEGER);
+      CREATE TEMP TRIGGER note_end AFTER UPDATE OF status ON workflow_entry_runs
+      BEGIN INSERT INTO ended VALUES (NEW.project_seq); END`);
+    workflowRunner(a.t.app.app).entries.wake();
+    await a.settle();
+    const ended = sqlite.query<{ seq: number }, []>("SELECT project_seq AS seq FROM ended").all();
+    sqlite.run("DROP TRIGGER note_end; DROP TABLE ended");
+    expect(ended[0]?.seq).toBe(other.t.project.seq);
+  });
+
   test("is cancelled by hand, once", async () => {
     const { id, cancelPath } = await openRun();
     const answer = await a.t.call("POST", cancelPath);
