@@ -1,7 +1,7 @@
 /**
- * Persons are erased while the server is killed and restarted. What was not answered is sent again with
- * the same Idempotency-Key. Afterwards each person must have exactly one receipt, which is completed, and
- * their addresses must stand in no file of the data folder.
+ * Persons are erased while the server is killed and restarted. Requests without an answer are sent
+ * again with the same Idempotency-Key. Afterwards each person must have exactly one receipt, which is
+ * completed, and their addresses must stand in no file of the data folder.
  */
 
 import { readdirSync, readFileSync } from "node:fs";

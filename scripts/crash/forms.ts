@@ -1,7 +1,8 @@
 /**
- * People fill in a sign-up form and confirm, each by two presses of the button at once, while the server
- * is killed and restarted. What was not answered is sent again. Afterwards each person must be one contact
- * with one consent and one confirmation, must have got one mail, and must have confirmed once.
+ * People fill in a sign-up form and confirm, each by two presses of the button at once, while the
+ * server is killed and restarted. Requests without an answer are sent again. Afterwards each person
+ * must be one contact with one consent and one confirmation, must have got one mail, and must have
+ * confirmed once.
  */
 
 import { Database } from "bun:sqlite";

@@ -20,7 +20,7 @@ const listeners = new Set<Listener>();
 
 /** Numbers of campaigns, which the events of mails change. */
 const CAMPAIGN_KEYS = ["campaign", "campaign-summaries"];
-/** What changes with the state of a mail. A relay provider may have reported it. */
+/** The queries that change with the state of a mail. A relay provider may have reported it. */
 const MAIL_KEYS = [
   "emails",
   "stats",

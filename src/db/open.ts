@@ -65,7 +65,7 @@ function withSettings(sqlite: Database, { fault, files }: Pick<Db, "fault" | "fi
   sqlite.run("PRAGMA journal_mode = WAL");
   sqlite.run("PRAGMA synchronous = FULL");
   sqlite.run("PRAGMA foreign_keys = ON");
-  // What is removed is cleared in the pages that stay in use; erasures clear the others
+  // SQLite clears deleted content in the pages that stay in use; erasures clear the other pages
   // (modules/privacy/secure-delete.ts).
   sqlite.run("PRAGMA secure_delete = FAST");
   sqlite.run("PRAGMA temp_store = MEMORY");

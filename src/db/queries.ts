@@ -43,7 +43,7 @@ export type FoundRows = {
   rows: unknown[][];
   /** False if the time was over. */
   isComplete: boolean;
-  /** Where the time was over; what follows was not searched. Null if it is complete. */
+  /** The position at which the time was over; the rest was not searched. Null if it is complete. */
   stoppedAt: number | null;
   /** Null without `total` in the query, or if the time was over. */
   total: number | null;

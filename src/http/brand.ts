@@ -1,5 +1,5 @@
 /**
- * How a project looks on the pages for its recipients: its name, its logo and its colour. Pure.
+ * The branding of a project on the pages for its recipients: its name, logo and colour. Pure.
  *
  * The colour fills the main button. Text on it is black or white, as the contrast says. Where the
  * colour itself is text or the edge of a control, it is moved towards black or white until it can be

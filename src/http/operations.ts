@@ -5,9 +5,9 @@
  *
  * - `read`: the function reads. It may be asynchronous. One that makes several changes, or writes after
  *   it has waited, gets `storeWithoutQuota` for them.
- * - `write`: the function runs inside a change. What it writes, its answer (for an Idempotency-Key) and
- *   the entry in the audit log are stored together, and then the request is answered. `prepare` runs
- *   before the change and may be asynchronous.
+ * - `write`: the function runs inside a change. Its writes, its answer (for an Idempotency-Key) and the
+ *   entry in the audit log are stored together, and then the request is answered. `prepare` runs before
+ *   the change and may be asynchronous.
  *
  * The function gets the application and the request, and returns the `data` of the answer. An operation
  * that does not fit is a route of Elysia, as in modules/emails/routes.ts.

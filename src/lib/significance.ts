@@ -80,8 +80,8 @@ const Z_SIGNIFICANT = 1.959964;
 const Z_POWER = 0.841621;
 
 /**
- * How many each of two groups needs, for a test that finds this difference in four of five cases (a
- * power of 80 %) and errs in one of twenty. Null if the shares are equal.
+ * The size that each of two groups needs for a test that finds this difference with a power of 80 % at
+ * a significance level of 5 %. Null if the shares are equal.
  */
 export function neededTotal(a: Proportion, b: Proportion): number | null {
   const [p, q] = [rateOf(a), rateOf(b)];

@@ -1,4 +1,4 @@
-/** How a project looks on the pages for its recipients: its name, its logo and its colour. */
+/** The branding of a project on the pages for its recipients: its name, logo and colour. */
 
 import type { App } from "../core/app.ts";
 import type { ImageFormat } from "../db/schema/images.ts";

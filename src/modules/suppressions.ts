@@ -315,14 +315,16 @@ export function suppressionReason(app: App, projectSeq: number, email: string) {
   return standing === "UNSUBSCRIBED" ? null : standing;
 }
 
-// Most projects have erased nobody, so this is all that is read for each mail.
+// Most projects have no erasures, so for each mail only this query runs.
 const findErasure = statement<{ found: number }, [number]>(
   "SELECT 1 AS found FROM erasures WHERE project_seq = +? LIMIT 1",
 );
 const hasErased = (app: App, projectSeq: number): boolean =>
   findErasure(app).get(projectSeq) !== null;
 
-/** What is kept of an erased person: that they left, or why they get no mail; null for nothing. */
+/**
+ * The standing of an erased person: unsubscribed, or the reason why they get no mail; null for none.
+ */
 export function standingOfErased(
   app: App,
   projectSeq: number,
@@ -331,7 +333,7 @@ export function standingOfErased(
   return hasErased(app, projectSeq) ? erasedStanding(app, projectSeq, email) : null;
 }
 
-/** Part of a change: forgets it. Returns false if nothing was kept. */
+/** Part of a change: removes the standing of an erased person. Returns false if there was none. */
 export function endStanding(app: App, projectSeq: number, email: string): boolean {
   return hasErased(app, projectSeq) && endErasedStanding(app, projectSeq, email);
 }

@@ -1,4 +1,4 @@
-/** Whether a contact is in a topic, which decides whether it gets the marketing mail of the topic. */
+/** Decides whether a contact is in a topic, and so gets the marketing mail of the topic. */
 
 import { statement } from "../db/statement.ts";
 

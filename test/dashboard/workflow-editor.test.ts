@@ -36,7 +36,7 @@ async function documentedBody(): Promise<object> {
   return given;
 }
 
-/** What the interface stores of a graph; the order of transitions means nothing. */
+/** The graph as the interface stores it; the order of transitions means nothing. */
 async function storedGraph(id: string): Promise<object> {
   const stored = await server.call("GET", `/workflows/${id}`);
   const list = (path: string): unknown[] => {

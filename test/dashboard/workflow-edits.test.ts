@@ -124,7 +124,7 @@ describe("edits of a graph", () => {
     ]);
     const exit = insertStep(CHAIN, { from: "b", branch: null }, step("n", "EXIT"));
     expectGraph(exit, ["a", "b", "n"], ["trigger>a", "a>b", "b>n"]);
-    // What followed an inserted end is not reached any more.
+    // Steps after an inserted end are not reached any more.
     expectGraph(insertStep(CHAIN, at, step("n", "EXIT")), ["n"], ["trigger>n"]);
   });
 
@@ -173,7 +173,7 @@ describe("edits of a graph", () => {
       ["trigger>w", "w:timeout>a"],
     );
     expectGraph(configure(wait, "w", { eventName: "x" }), ["w"], ["trigger>w"]);
-    // What is typed into a step leaves the transitions as they are, and the picture with them.
+    // Typing into the settings of a step changes neither the transitions nor the picture.
     expect(configure(FORK, "a", { amount: 2, unit: "days" }).transitions).toBe(FORK.transitions);
   });
 

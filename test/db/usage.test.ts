@@ -25,7 +25,7 @@ import { workflowService } from "../../src/modules/workflows/service.ts";
 /** Tables without rows that a project adds, or with few of them beside rows that are metered. */
 const NOT_METERED = [
   "ab_tests", // One row per campaign.
-  "alert_notices", // Of the whole installation, like the next one, and removed with it.
+  "alert_notices", // They belong to the whole installation, like the next one, and are removed with it.
   "alerts", // Removed 90 days after they were cleared.
   "api_keys", // Made by the operator.
   "audit", // The operator's, like the next ones of accounts.
@@ -47,7 +47,7 @@ const NOT_METERED = [
   "dkim_keys", // In the fixed bytes of a domain.
   "form_days", // One row per form and day.
   "erasure_keys", // One row per project.
-  "erasures", // One row per erased person, without a text of strangers; removed by nobody.
+  "erasures", // One row per erased person, without a text of strangers. No operation removes it.
   "page_fill", // Empty, except while an erasure overwrites free pages.
   "image_contents", // In the number of bytes of an image.
   "inbox_messages", // Captured messages have a limit of their own (--capture-max-bytes).

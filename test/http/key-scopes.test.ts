@@ -1,4 +1,4 @@
-/** Which key may call which route: every route of the application with a key of each scope. */
+/** Calls every route of the application with a key of each scope. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { KEY_SCOPES } from "../../src/db/schema/projects.ts";

@@ -35,7 +35,10 @@ function base64Core(text: string, shift: number): string {
   return encoded.slice(skipped, encoded.length - 4);
 }
 
-/** Where the address stands below a folder: file and form. Letters of ASCII are compared in any case. */
+/**
+ * The places where the address stands below a folder: file and form. Letters of ASCII are compared in
+ * any case.
+ */
 export function findAddress(folder: string, address: string): string[] {
   const found: string[] = [];
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {

@@ -95,7 +95,7 @@ export function ContactSelect(props: {
       api.get<ListPage<Contact>>("/contacts", { query: { search, limit: FOUND }, signal }),
     placeholderData: keepPreviousData,
   });
-  // Of the contacts of the search before, only those are shown that this one finds as well.
+  // While a search runs, the contacts of the previous one that match it stay visible.
   const isStale = wanted !== search || found.isPlaceholderData;
   const contacts = (found.data?.items ?? []).filter(
     ({ email }) => !isStale || email.includes(wanted.toLowerCase()),

@@ -53,9 +53,7 @@ type Checkpoints = {
    * process keeps the log.
    */
   empty(): Promise<boolean>;
-  /**
-   * Resolves when no round is under way and the connections are closed; `consider` opens new ones.
-   */
+  /** Resolves when no round is under way and the connections are closed; `consider` opens new ones. */
   close(): Promise<void>;
 };
 
@@ -81,7 +79,7 @@ const SIZES: CheckpointSizes = {
   urgentPages: 32_000,
 };
 
-/** How long all other reads wait for those that keep the log from being restarted. */
+/** The time that all other reads wait for the reads that keep the log from being restarted. */
 const HOLD_MS = 250;
 /** The same for a log that is very long: then the slowest read has ended, or was given up. */
 const URGENT_HOLD_MS = 11_000;

@@ -58,7 +58,7 @@ export const consents = sqliteTable(
     contactSeq: integer("contact_seq")
       .notNull()
       .references(() => contacts.seq, { onDelete: "cascade" }),
-    /** What it allows: marketing mail, or that opens and clicks are recorded. */
+    /** The purpose that it allows: marketing mail, or the recording of opens and clicks. */
     purpose: text("purpose", { enum: CONSENT_PURPOSES }).notNull().default("MARKETING"),
     kind: text("kind", { enum: CONSENT_KINDS }).notNull(),
     /** The topic that it is about; null for all newsletters of the project. */

@@ -19,7 +19,7 @@ export type FormField = {
 
 export type FormTopic = { topicId: string; isPreselected?: boolean };
 
-/** Sign-up forms, which anybody may read and fill in. */
+/** Sign-up forms, which are public. */
 export const forms = sqliteTable(
   "forms",
   {
@@ -66,7 +66,7 @@ export const forms = sqliteTable(
   ],
 );
 
-/** How often a form was shown, submitted and confirmed, by day in UTC. */
+/** The numbers of views, submissions and confirmations of a form, by day in UTC. */
 export const formDays = sqliteTable(
   "form_days",
   {

@@ -9,7 +9,7 @@ import { projects } from "./projects.ts";
  */
 export const PREFERENCE_REQUEST_KINDS = ["EXPORT", "ERASURE", "ADDRESS", "NEW_ADDRESS"] as const;
 
-/** What people asked for on the preference page, and confirm by a link in a mail within a day. */
+/** Requests from the preference page, which the person confirms by a link in a mail within a day. */
 export const preferenceRequests = sqliteTable(
   "preference_requests",
   {
@@ -25,7 +25,7 @@ export const preferenceRequests = sqliteTable(
     newAddress: text("new_address"),
     /** SHA-256 of the token in the link. */
     digest: text("digest").notNull().unique(),
-    /** How often the link still works. */
+    /** The number of times that the link still works. */
     usesLeft: integer("uses_left").notNull(),
     createdAt: integer("created_at").notNull(),
     expiresAt: integer("expires_at").notNull(),

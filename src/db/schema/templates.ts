@@ -4,7 +4,7 @@ import { projects } from "./projects.ts";
 import { topics } from "./topics.ts";
 
 export const TEMPLATE_TYPES = ["TRANSACTIONAL", "MARKETING"] as const;
-/** How the body of a template is edited. The body of VISUAL is made of its `design`. */
+/** The editor of a template's body. The body of VISUAL is made of its `design`. */
 export const TEMPLATE_FORMATS = ["CODE", "VISUAL"] as const;
 
 /** Bodies that contain `{{ content }}` once, where the body of a template is put. */

@@ -27,7 +27,7 @@ export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
 export const DUE_FOR = ["TURN", "TIME", "CALL"] as const;
 export type DueFor = (typeof DUE_FOR)[number];
 
-/** What starts executions: an event, a schedule, or only requests. */
+/** The kinds of triggers: an event, a schedule, or only requests. */
 export const TRIGGER_TYPES = ["EVENT", "SCHEDULE", "MANUAL"] as const;
 export type TriggerType = (typeof TRIGGER_TYPES)[number];
 
@@ -52,9 +52,7 @@ export const workflows = sqliteTable(
     versionSeq: integer("version_seq").notNull(),
     /** Increases with each change of the workflow; its ETag. */
     revision: integer("revision").notNull().default(1),
-    /**
-     * Set when the workflow is deleted for users. The row remains until all executions are removed.
-     */
+    /** Set when the workflow is deleted for users. The row remains until all executions are removed. */
     deletedAt: integer("deleted_at"),
     createdAt: integer("created_at").notNull(),
     updatedAt: integer("updated_at").notNull(),
@@ -183,9 +181,7 @@ export const workflowExecutions = sqliteTable(
     workflowSeq: integer("workflow_seq")
       .notNull()
       .references(() => workflows.seq, { onDelete: "cascade" }),
-    /**
-     * The version of the graph for the whole execution. The version may be removed after its end.
-     */
+    /** The version of the graph for the whole execution. The version may be removed after its end. */
     versionSeq: integer("version_seq").notNull(),
     /** Null after the contact was deleted; the execution is then CANCELLED. */
     contactSeq: integer("contact_seq").references(() => contacts.seq, { onDelete: "set null" }),
@@ -194,13 +190,9 @@ export const workflowExecutions = sqliteTable(
     /** JSON object: data of the events that started or continued the execution. */
     context: text("context").notNull(),
     stepStartedAt: integer("step_started_at").notNull(),
-    /**
-     * The latest event that started or continued it. Not a foreign key, since events are purged.
-     */
+    /** The latest event that started or continued it. Not a foreign key, since events are purged. */
     eventSeq: integer("event_seq"),
-    /**
-     * Number of completed steps. A change of the row must name it, so that it applies only once.
-     */
+    /** Number of completed steps. A change of the row must name it, so that it applies only once. */
     stepCount: integer("step_count").notNull().default(0),
     /** Number of tries of the current WEBHOOK or SEND_EMAIL step that did not complete it. */
     tries: integer("tries").notNull().default(0),

@@ -91,7 +91,7 @@ function createCampaignAudience(app: App) {
   const topicOf = ({ category, topicSeq }: TopicSource): TopicRow | null =>
     category === "MARKETING" ? topicBySeq(app, topicSeq) : null;
 
-  /** Of marketing: subscribed contacts who are in the topic and have not paused. */
+  /** Tests of marketing campaigns: the contact is subscribed, in the topic, and has not paused. */
   function consentTests(campaign: TopicSource): Tests {
     if (campaign.category !== "MARKETING") return [];
     const topic = topicOf(campaign);

@@ -5,7 +5,7 @@
  * per recipient is written (expand.ts), while the outbox already sends the first of them; events of
  * these mails update its counters and may pause it (event-handlers.ts, stats.ts, render-cost.ts); the
  * runner finishes it when no mail is left. Its statistics are read at any time (report.ts,
- * recipients.ts). What another product has sent is stored beside them (imported.ts).
+ * recipients.ts). Campaigns that another product has sent are stored beside them (imported.ts).
  */
 
 import type { App } from "../../core/app.ts";

@@ -3,7 +3,7 @@
  * changed, and leaves with its contact.
  *
  * A consent that came from the person, such as by a form or an unsubscribe link, is an event as well:
- * `consent.given`, `consent.confirmed` or `consent.withdrawn`. What the owner of the project changes
+ * `consent.given`, `consent.confirmed` or `consent.withdrawn`. A change by the owner of the project
  * (API, dashboard, import) is in the ledger only, because `contact.subscribed` and
  * `contact.unsubscribed` tell of it already.
  */

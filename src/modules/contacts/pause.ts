@@ -10,10 +10,10 @@ import { isoTime } from "../../lib/clock.ts";
 import { fieldError } from "../../lib/errors.ts";
 import type { ContactRow } from "./service.ts";
 
-/** Longest pause. Whoever wants no mail for longer unsubscribes. */
+/** The longest pause. People who want no mail for longer unsubscribe. */
 const MAX_PAUSE_MS = 366 * 24 * 60 * 60_000;
 
-/** What ended or began a pause. */
+/** The cause that began or ended a pause. */
 type PauseCause = {
   source: { type: string; id?: string | null };
   /** The mail whose link was used. */

@@ -1,5 +1,5 @@
 /**
- * Which contacts a list, an export or a bulk action means: the SQL of its filters, for reads in a
+ * Selects the contacts of a list, an export or a bulk action: the SQL of its filters, for reads in a
  * thread (db/queries.ts). A search looks at all contacts of the project, and nothing has to be kept up
  * to date for it: contacts change often and are searched rarely.
  */

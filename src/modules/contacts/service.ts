@@ -52,7 +52,7 @@ type Upsert = {
 };
 
 /**
- * What the ledger of consents keeps of a change of the subscription. If it is left out, the change
+ * The cause of a change of the subscription, for the ledger of consents. If it is left out, the change
  * came from the API; null if the caller adds to the ledger itself.
  */
 export type ConsentCause = Pick<ConsentInput, "source"> &
@@ -73,7 +73,7 @@ type Cause = {
 /** The project, contact and address of a mail; the last two are null once the contact was deleted. */
 type MailRecipient = { projectSeq: number; contactSeq: number | null; to: string | null };
 
-// Most projects have erased nobody.
+// Most projects have no erasures, so this short query saves the longer one.
 const findErasure = statement<{ found: number }, [number]>(
   "SELECT 1 AS found FROM erasures WHERE project_seq = +? LIMIT 1",
 );
@@ -233,9 +233,7 @@ function createContacts(app: App) {
       };
     },
 
-    /**
-     * Sets the subscription that a recipient chose in a mail. It must be called inside a change.
-     */
+    /** Sets the subscription that a recipient chose in a mail. It must be called inside a change. */
     setSubscription(contact: ContactRow, isSubscribed: boolean, cause: Cause): ContactRow {
       const { email, data } = contact;
       return update(contact, { email, data, isSubscribed }, cause);

@@ -1,6 +1,7 @@
 /**
- * Whether a contact lets a project record its opens and clicks. A contact that refused is never tracked;
- * one that has not chosen is tracked unless the project asks for consent (`tracking` of projects).
+ * Decides whether a project may record the opens and clicks of a contact. A contact that refused is
+ * never tracked; one that has not chosen is tracked unless the project asks for consent (`tracking` of
+ * projects).
  */
 
 import type { App } from "../../core/app.ts";
@@ -13,7 +14,7 @@ const store = statement<null, [number | null, number, number]>(
   "UPDATE contacts SET tracking = ?, updated_at = ? WHERE seq = +?",
 );
 
-/** Whether a project may record opens and clicks of a contact; null if it records them of nobody. */
+/** True if a project may record opens and clicks of a contact; null if it never records them. */
 export function isTrackingAllowed(
   project: TrackingMode,
   { tracking }: Pick<ContactRow, "tracking">,

@@ -1,5 +1,5 @@
 /**
- * The pages of forms, for anybody:
+ * The public pages of forms:
  *
  * GET  /f/embed.js       the script for other sites
  * GET  /f/{id}           the form as a page; with ?done the page after it
@@ -132,7 +132,7 @@ export function formRoutes(app: App) {
 /** A form that may be used now, and how its pages are written. */
 type OpenForm = { form: FormRow; project: Project; language: FormLanguage };
 
-/** What a route answers with: a page or JSON, as the client asked for. */
+/** Makes the answer of a route: a page or JSON, as the client asked for. */
 type Reply = (status: number, text: PageText, more?: { errors?: Faults; url?: string }) => Response;
 
 type Handler = (

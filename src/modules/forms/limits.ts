@@ -1,8 +1,8 @@
 /**
- * How often forms may be used. Pages and submissions have the limits of public keys (--public-key-rate,
- * --public-client-rate). What would send a mail or make a contact is limited more strictly, so that a
- * form is no means to send mail to strangers: by the network of the client, and for each form. The limit
- * for an address is in submissions.ts, because it must survive a restart.
+ * Rate limits of forms. Pages and submissions have the limits of public keys (--public-key-rate,
+ * --public-client-rate). Submissions that would send a mail or create a contact have stricter limits,
+ * for each network of clients and for each form, so that a form cannot be abused to send mail to
+ * strangers. The limit for an address is in submissions.ts, because it must survive a restart.
  */
 
 import { isIPv4 } from "node:net";

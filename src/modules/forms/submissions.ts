@@ -43,7 +43,7 @@ const PURGE_CHUNK = 100;
 /** A stranger must not fill the data of a contact (as modules/track.ts). */
 const MAX_CONTACT_DATA_KIB = 32;
 
-/** What a person saw and sent. */
+/** A submission: the form as the person saw it, and the values that they sent. */
 type Sent = {
   project: Project;
   form: FormRow;
@@ -78,7 +78,7 @@ export async function submitForm(app: App, sent: Sent): Promise<void> {
   });
 }
 
-/** Whether nobody with the address has chosen anything: no contact has it, and none left and was erased. */
+/** True if no contact has the address, and no erased person with it had unsubscribed. */
 function isNew(app: App, projectSeq: number, email: string): boolean {
   if (contactService(app).findByEmail(projectSeq, email) !== null) return false;
   return standingOfErased(app, projectSeq, email) === null;
@@ -137,7 +137,7 @@ function subscribeAtOnce(app: App, { form, values, wording, clientAddress }: Sen
   recordFormEvent(app, "form.submitted", { form, contactSeq: contact.seq, values });
 }
 
-/** Creates or changes the contact. What is in its data and topics and not in the form stays. */
+/** Creates or changes the contact. Data and topics that are not in the form stay. */
 function subscribe(app: App, form: FormRow, { email, data, topicIds }: FormValues): ContactRow {
   const { contact, isNew } = upsert(app, form, email, data);
   const known = new Set(topicsOf(app, form.projectSeq).map(({ id }) => id));

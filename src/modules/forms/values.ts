@@ -13,7 +13,7 @@ type Fillable = {
   hasConsentBox: boolean;
 };
 
-/** What was posted: the first value of a name, and all values of a name. */
+/** The posted fields: the first value of a name, and all its values. */
 export type Filled = { get(name: string): string | null; getAll(name: string): string[] };
 
 type Value = string | number | boolean;

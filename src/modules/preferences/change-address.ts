@@ -1,7 +1,8 @@
 /**
  * Another address of a contact, which both addresses have confirmed. If another contact of the project
- * has the new address, the choices move to that one: whoever confirmed both addresses may know of it.
- * It gains what the other one had and loses nothing, and the former address gets no more newsletters.
+ * has the new address, the choices move to that one: the person confirmed both addresses, so they may
+ * know of it. It gains what the other one had and loses nothing, and the former address gets no more
+ * newsletters.
  */
 
 import type { App } from "../../core/app.ts";
@@ -60,7 +61,10 @@ function confirm(app: App, contact: ContactRow, consent: ConsentCause): void {
   });
 }
 
-/** What the person read before the last button; the address is left out, so that all read the same. */
+/**
+ * The text above the last button, for the ledger. It is without the address, so that it is the same for
+ * all.
+ */
 function wordingOf({ texts, brand }: Cause["page"]): string {
   const { askNewAddress, confirmAddress } = preferenceTexts(texts);
   const text = fillPlaceholders(askNewAddress.text, { project: brand.name });

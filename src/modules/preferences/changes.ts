@@ -27,7 +27,7 @@ import {
 
 type Fields = ReadonlyMap<string, string>;
 
-/** What a person chose in the form. What the form did not show is absent. */
+/** The choices of a submitted form. A choice that the form did not show is left out. */
 export type SavedChoices = {
   topics: readonly { id: string; isSubscribed: boolean }[];
   /** Null for no break, and undefined to leave it as it is. */
@@ -89,7 +89,7 @@ export function shownTopics(app: App, contact: ContactRow): ShownTopic[] {
     }));
 }
 
-/** Who made a change, by which mail, and on which page. */
+/** The cause of a change: the mail whose link was used, the consent, and the page. */
 export type PreferenceCause = {
   emailSeq: number;
   consent: Pick<ConsentCause, "source" | "clientAddress">;

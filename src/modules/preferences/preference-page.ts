@@ -28,7 +28,7 @@ export type PreferenceView = {
   isTrackingAllowed: boolean | null;
   /** The time of the request. */
   now: number;
-  /** What was done, in sentences. */
+  /** Sentences that say which changes were made. */
   notices: readonly string[];
   fault: PreferenceFault | GeneralFault | null;
 };
@@ -288,8 +288,8 @@ function details(
 }
 
 /**
- * What the person read where a choice was made, for the ledger of consents: the heading, the choice
- * and the button. The address is not in it, so that it is the same for all who saw the page.
+ * The wording that the ledger of consents keeps of a choice: the heading, the choice and the button.
+ * The address is not in it, so that it is the same for all who saw the page.
  */
 export function preferenceWording(
   { texts, brand }: Pick<PreferenceView, "texts" | "brand">,

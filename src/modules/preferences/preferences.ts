@@ -165,7 +165,7 @@ function show(app: App, { request }: Asked): Response {
 
 type Shown = { notices?: readonly string[]; fault?: PreferenceView["fault"] };
 
-/** Who got the mail at another address may not read a part of the present one. */
+/** If the mail went to another address, its reader may not see a part of the present one. */
 const shownAddress = ({ to }: Recipient, { email }: ContactRow, texts: Texts): string =>
   email === to ? maskAddress(email) : texts.newAddress;
 

@@ -1,5 +1,5 @@
 /**
- * What a person asks for on the preference page and confirms by a link in a mail: a copy of the data,
+ * Requests from the preference page that the person confirms by a link in a mail: a copy of the data,
  * their erasure, or another address. The link of the preference page may have been forwarded, so a
  * fresh mail to the person's address proves who asks.
  *
@@ -78,7 +78,7 @@ export function requestByMail(
   if (sendProjectMail(app, project, { to, ...mail }) === null) return;
   const now = app.clock.now();
   // A newer request replaces those before it, so that an old mail cannot undo what a later one did, and
-  // whoever has an address that was misspelled cannot take the contact over.
+  // a stranger whose address was given by mistake cannot take the contact over.
   if (kind === "ADDRESS" || kind === "NEW_ADDRESS") endRequests(app, contact, kind);
   app.db
     .insert(preferenceRequests)

@@ -8,7 +8,7 @@
  * 4. INDEX: the index of caught messages is merged, so that it forgets removed texts.
  * 5. FILL and EMPTY: pages that became free before, for instance when the bodies of old mail were
  *    removed, may still have what was stored in them. Rows of zeros fill all free pages, and are removed
- *    again. What an erasure itself removes is cleared at once (secure-delete.ts).
+ *    again. Content that an erasure itself removes is cleared at once (secure-delete.ts).
  * 6. LOG: the write-ahead log is copied into the database and emptied.
  * 7. The receipt is written to the file of receipts, and the addresses, which were sealed, are removed.
  */
@@ -249,8 +249,8 @@ function receiptOf(app: App, row: ErasureRow): StoredReceipt {
 const COMPARED = 1_000;
 
 /**
- * Erases again whoever was erased after the backup that this database was restored from. Returns their
- * number.
+ * Erases again the persons who were erased after the backup that this database was restored from.
+ * Returns their number.
  */
 export async function eraseAgain(app: App): Promise<number> {
   const missing = new Map<number, Map<string, StoredReceipt>>();

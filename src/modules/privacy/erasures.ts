@@ -40,17 +40,13 @@ import { useOfAddress } from "./used-addresses.ts";
 
 export type ErasureRow = typeof erasures.$inferSelect;
 
-/** Who asked for it. */
+/** The user, key or person that requested the erasure. */
 type ErasureCause = {
   kind: ErasureRow["actorKind"];
   id?: string | null;
 };
 
-/**
- * How far the work has come. WAIT: until mails under way have ended; SEARCH: the tables; FILES: kept
- * files of imports; INDEX: the index of caught messages; PAGES: free pages of the database; LOG: the
- * write-ahead log.
- */
+/** The position of the work. The phases are explained in erasure-work.ts. */
 export const ErasurePosition = Type.Object({
   phase: OneOf(["WAIT", "SEARCH", "FILES", "INDEX", "FILL", "EMPTY", "LOG", "DONE"]),
   /** Mails that were under way. */

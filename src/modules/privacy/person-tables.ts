@@ -1,6 +1,7 @@
 /**
- * What each table of the database means for a person: what an export shows of it, and what an erasure
- * does with it. A test fails for a table that is not listed, and for a column of bytes without a reason.
+ * The table of all tables of the database that says what an export shows of each, and what an erasure
+ * does with it. A test fails for a table that is not listed, and for a column of bytes without a
+ * reason.
  *
  * - DELETED: rows of the contact are deleted with it.
  * - EMPTIED: rows of the contact stay for the statistics, without what tells of the person.
@@ -13,7 +14,7 @@
 
 type PersonTable = {
   erasure: "DELETED" | "EMPTIED" | "SEARCHED" | "NONE";
-  /** What an export shows; null for nothing. */
+  /** The part that an export shows; null for nothing. */
   exported: string | null;
   /** Why nothing of it is exported, or why it cannot mention a person. */
   reason?: string;

@@ -1,8 +1,8 @@
 /**
  * The file `erasures.ndjson` in the data folder: the receipts of completed erasures, one a line. A
- * restore of a backup brings erased persons back and the receipts of that time; the file is not a part of
- * the backup and stays. At its start, the server erases whoever the file names and the database does not.
- * The file has digests only.
+ * restore of a backup brings erased persons back and the receipts of that time; the file is not a part
+ * of the backup and stays. At its start, the server erases each person who is in the file and not in
+ * the receipts of the database. The file has digests only.
  */
 
 import {

@@ -7,7 +7,7 @@
 
 import { domainToUnicode } from "node:url";
 
-/** What stands in place of an erased address. The domain can never exist (RFC 2606 §2). */
+/** The text that replaces an erased address. The domain can never exist (RFC 2606 §2). */
 const ERASED_ADDRESS = "erased@erased.invalid";
 
 /** All spellings of an address, in lower case (ASCII), the longest first. */
@@ -63,7 +63,7 @@ export function markersOf(address: string): [string, string] {
   return [longest(address.slice(0, at)), longest(labels.join("."))];
 }
 
-/** Whether one of the spellings stands in the text, as an address of its own. */
+/** True if the text contains one of the spellings, and not only as a part of a longer address. */
 export function mentions(text: string, spellings: readonly string[]): boolean {
   return replaceAddress(text, spellings) !== text;
 }
@@ -103,7 +103,7 @@ function placeOf(text: string, spelling: string, from: number): number {
 const LOCAL_END = /[\w.!#$&'*+/=?^`{|}~-]/;
 const DOMAIN_START = /[a-z\d-]/;
 
-/** Whether no character of a longer address stands beside it. */
+/** True if the characters beside it do not make it a part of a longer address. */
 function isWhole(text: string, start: number, end: number): boolean {
   const before = text.slice(start - 1, start);
   const after = text.slice(end, end + 1);

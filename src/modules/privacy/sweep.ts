@@ -144,7 +144,10 @@ export async function findRows(
   return { rows, searchedTo: Math.max(lastFound, (found.stoppedAt ?? after + 1) - 1) };
 }
 
-/** What became of rows: changed or removed, or left for later because mail with it still waits. */
+/**
+ * The numbers of rows that were changed or removed, and of those that wait because their mail is not
+ * sent yet.
+ */
 type Cleaned = { changed: number; postponed: number };
 
 /** Part of a change: cleans these rows of a table. */

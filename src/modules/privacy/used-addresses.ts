@@ -1,6 +1,6 @@
 /**
- * Where a project uses an address itself. An erasure cannot replace it there, because mail would leave
- * with a false sender or go to a false recipient.
+ * Finds the places where a project itself uses an address. An erasure cannot replace it there, because
+ * mail would leave with a false sender or go to a false recipient.
  */
 
 import type { App } from "../../core/app.ts";

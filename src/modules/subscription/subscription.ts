@@ -300,11 +300,11 @@ export function recipientOf(app: App, emailId: string | null): Recipient | null 
 }
 
 /**
- * Part of a change: returns the recipient after the decision. Who unsubscribes leaves the topic of the
- * mail, or all marketing mail if it has none; who subscribes gets both. A decision that the contact already has
- * changes nothing. Null if the mail does not exist. An unsubscription is always stored; a subscription
- * is refused with 409 if strangers have filled their part of the storage quota, because who has the
- * link could change between both for ever.
+ * Part of a change: returns the recipient after the decision. To unsubscribe is to leave the topic of
+ * the mail, or all marketing mail if it has none; to subscribe is to join both. A decision that the
+ * contact already has changes nothing. Null if the mail does not exist. An unsubscription is always
+ * stored; a subscription is refused with 409 if strangers have filled their part of the storage quota,
+ * because a person with the link could change between both for ever.
  */
 function decide(
   app: App,

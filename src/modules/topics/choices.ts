@@ -99,7 +99,7 @@ export function topicChoices(
   });
 }
 
-/** Who or what changed a choice: `consent` is the entry in the ledger; null if the caller adds it. */
+/** The cause of a changed choice: `consent` is the entry in the ledger; null if the caller adds it. */
 type ChoiceCause = {
   consent: ConsentCause | null;
   /** The mail whose link or button was used. */

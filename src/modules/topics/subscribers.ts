@@ -33,7 +33,7 @@ export async function countSubscribers(app: App, projectSeq: number): Promise<Su
   };
 }
 
-/** The numbers of new topics, for which nobody has chosen. */
+/** The numbers of subscribers of new topics, for which no contact has chosen yet. */
 export function subscribersWithoutChoices(app: App, projectSeq: number): Subscribers {
   const all = subscribedContacts(app, projectSeq);
   return ({ defaultState }) => (defaultState === "SUBSCRIBED" ? all : 0);

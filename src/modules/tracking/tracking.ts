@@ -9,7 +9,7 @@
  * 3. `collector.ts` queues the hit and writes the queue in batches.
  * 4. `countHit` records the hit in the mail's row and the event log.
  *
- * Anybody who has a mail can follow its links for ever, so its later clicks are recorded only while the
+ * A reader of a mail can follow its links for ever, so its later clicks are recorded only while the
  * project has room for what strangers add.
  */
 

@@ -1,4 +1,6 @@
-/** Who will enter a workflow if it is enabled. The numbers are counted by readers. */
+/**
+ * Forecasts how many contacts will enter a workflow if it is enabled. Threads for reading count them.
+ */
 
 import type { App } from "../../core/app.ts";
 import { isoTime } from "../../lib/clock.ts";

@@ -80,7 +80,7 @@ const findStartable = statement<
   SELECT seq, project_seq AS projectSeq, version_seq AS versionSeq, allow_reentry AS allowReentry
   FROM workflows WHERE seq = +? AND is_enabled AND deleted_at IS NULL`);
 
-/** Those of the contacts that exist. One may have been deleted since it was read. */
+/** The contacts that still exist. One may have been deleted since it was read. */
 const findExisting = statement<{ seq: number }, [string]>(`
   SELECT contacts.seq FROM json_each(?) AS asked CROSS JOIN contacts
   WHERE contacts.seq = asked.value`);

@@ -28,7 +28,7 @@ import type { GraphAuthor } from "./versions.ts";
 
 export type GraphChanges = ReturnType<typeof createGraphChanges>;
 
-/** What an edit makes of a graph, and who makes it. */
+/** An edit: the function that changes the graph, and its author. */
 type Made<T> = { author: GraphAuthor; make: (graph: Graph) => T };
 type StepChange = { stepId: string; patch: StepPatch };
 type TransitionChange = { transitionId: string; patch: TransitionPatch };

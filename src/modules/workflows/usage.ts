@@ -1,8 +1,8 @@
 /**
  * Finds the workflows that use a template, a segment or an event, which therefore cannot be deleted,
- * and checks the workflows that use a changed segment. A workflow uses what its current graph
- * contains, and what the versions contain with which executions are under way. Of these versions it
- * does not use the TRIGGER, because new executions start with the current graph.
+ * and checks the workflows that use a changed segment. A workflow uses what its current graph contains,
+ * and the content of the versions in which executions are under way, except for their TRIGGER: new
+ * executions start with the current graph.
  */
 
 import type { Db } from "../../db/open.ts";

@@ -26,7 +26,7 @@ const IS_UNUSED = `
     SELECT 1 FROM workflow_executions
     WHERE version_seq = version.seq AND status IN ('RUNNING', 'WAITING'))`;
 
-/** Who made a version. */
+/** The author of a version. */
 export type GraphAuthor = Pick<RequestActor, "kind" | "id" | "label">;
 
 type NewVersion = {

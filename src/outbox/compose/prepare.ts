@@ -74,7 +74,7 @@ export type MailRow = Pick<
   bounceHost: string | null;
 };
 
-/** How a message is signed: not at all if `signer` is null. */
+/** The signature of a message; it has none if `signer` is null. */
 type Signing = { signer: Signer | null; at: Date };
 
 /**

@@ -51,8 +51,8 @@ export type Lane = {
   join(): void;
   isRunning(): boolean;
   /**
-   * How long mail has been due while none was leased, sent or recorded, in milliseconds; 0 if none
-   * is due. Mail of paused campaigns, sites and projects is not due.
+   * The time for which mail has been due while none was leased, sent or recorded, in milliseconds; 0 if
+   * none is due. Mail of paused campaigns, sites and projects is not due.
    */
   stalledMs(): number;
   /** When the next mail is due; null if none waits. */
@@ -206,7 +206,7 @@ export function createLane(deps: LaneDeps): Lane {
     }
   }
 
-  /** How many mails to lease now: none if none is due, and then a timer waits for the next one. */
+  /** The number of mails to lease now: none if none is due, and then a timer waits for the next one. */
   function wantedLeases(): { free: number; reserved: number } {
     if (!isRunning) return NONE;
     const available = capacity.of(leased);

@@ -300,7 +300,7 @@ function mailOf(lease: LeasedRow, common: SharedColumns, isIn: boolean): LeasedM
   };
 }
 
-/** What is tracked in a mail: the choice of its contact limits the setting of its project. */
+/** The tracking of a mail: the setting of the project, limited by the choice of the contact. */
 function trackingOf(tracking: TrackingMode, allowsTracking: number | null): TrackingMode {
   if (allowsTracking === 0) return "DISABLED";
   if (tracking !== "CONSENT") return tracking;

@@ -133,7 +133,7 @@ test("every change of a campaign is told to the dashboard after its commit", asy
   const id = await t.campaign();
   const line = `data: ${JSON.stringify({ type: "campaign.changed", id })}\n`;
 
-  /** How often the change was told since the last call. */
+  /** The number of notices of the change since the last call. */
   async function told(): Promise<number> {
     t.clock.advance(100);
     await settleEventLoop();

@@ -270,7 +270,7 @@ describe("the answer is the same", () => {
       expect(answer.headers.get("location")).toBe(`/f/${id}?done`);
     }
     expect(t.countRows("form_submissions") + t.countRows("emails")).toBe(0);
-    // The same page a second later, and a page with a time that nobody signed, are those of people.
+    // The same page a second later, and a page whose time is not signed, count as sent by people.
     t.clock.advance(1_000);
     await post(id, { ...ADA, _t: madeAt });
     await post(id, { ...ADA, email: "b@example.com", _t: "zzzz.AAAAAAAAAAAAAAAA" });

@@ -1,4 +1,4 @@
-/** The preference page and its forms. What is confirmed by a mail is in requests.test.ts. */
+/** The preference page and its forms. Requests that a mail confirms are in requests.test.ts. */
 
 import { describe, expect, test } from "bun:test";
 import { LANGUAGES } from "../../../src/render/language.ts";

@@ -1,4 +1,4 @@
-/** What a person asks for on the preference page and confirms by a link in a mail. */
+/** Requests from the preference page that the person confirms by a link in a mail. */
 
 import { describe, expect, test } from "bun:test";
 import { removeOldRequests, shiftRequests } from "../../../src/modules/preferences/requests.ts";
@@ -115,7 +115,7 @@ describe("another address", () => {
     const stranger = await linkTo(person, "contess@new.example");
     expect((await person.fetchAs("GET", stranger)).status).toBe(404);
     await submit(await linkTo(person, "countess@new.example"), CONFIRM);
-    // What was sent to the former address ends too.
+    // Links in mails to the former address end too.
     for (const old of [stranger, data]) expect((await submit(old, CONFIRM)).status).toBe(404);
     expect(contactsOf(person)).toEqual([{ email: "countess@new.example", isSubscribed: 1 }]);
   });

@@ -1,6 +1,7 @@
 /**
- * Who gets marketing mail with topics and pauses: the numbers of an audience, its lists, the mails that are
- * sent and an independent model agree, for random choices, defaults, pauses and suppressions.
+ * The recipients of marketing mail with topics and pauses: the numbers of an audience, its lists, the
+ * mails that are sent and an independent model agree, for random choices, defaults, pauses and
+ * suppressions.
  */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -295,7 +296,7 @@ test("a contact who leaves or pauses after a campaign has started gets nothing",
       "leaves@x.test CANCELLED",
       "pauses@x.test CANCELLED",
     ]);
-    // Who leaves the topic by the link of a mail counts in the report of its campaign, once.
+    // A contact who leaves the topic by the link of a mail counts once in the report of its campaign.
     const raw = c.received().join("").replaceAll("=\r\n", "");
     const path = /\/unsubscribe\/[\w-]+/.exec(raw)?.[0] ?? "";
     for (let n = 0; n < 2; n++) {

@@ -53,7 +53,7 @@ function count(counts: Counts, key: string, n = 1): void {
   counts[key] = (counts[key] ?? 0) + n;
 }
 
-/** What the rows of a live run say, in the form of `replayed`. */
+/** The rows of a live run, in the form of `replayed`. */
 export function lived(a: Automation, workflowId: string) {
   const ofWorkflow = "(SELECT seq FROM workflows WHERE id = ?)";
   const all = (sql: string) => a.t.db.sqlite.query<{ key: string }, [string]>(sql).all(workflowId);

@@ -1,4 +1,4 @@
-/** Which mails are prepared on the event loop and which by threads. */
+/** Tests which mails are prepared on the event loop and which by threads. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createGarbage } from "../../../src/lib/garbage.ts";

@@ -96,8 +96,8 @@ async function makeRun(
   };
   const graph = withNewKinds(random, randomGraph(random, material), material);
   const isScheduled = number % 4 === 3;
-  // A delay of days ends in the same millisecond as the next time of the schedule. Which of the two is
-  // first is open then, and decides whether the contact may enter again.
+  // A delay of days ends in the same millisecond as the next time of the schedule. The order of the two
+  // is then undefined, and it decides whether the contact may enter again.
   const allowReentry = !isScheduled && random.chance(0.6);
   const given = isScheduled ? await scheduled(a, random, { graph, number }) : graph;
   const id = await a.workflow(given, { allowReentry });

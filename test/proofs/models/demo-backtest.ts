@@ -34,7 +34,7 @@ type Happened = {
   email: string;
   json: string | null;
   at: number;
-  /** Of the contact at the end of the year. */
+  /** The state of the contact at the end of the year. */
   contactData: string;
 };
 

@@ -147,7 +147,7 @@ function advanceInterpreter({ t, naive, unhandled }: Run): void {
   const now = t.clock.now();
   for (const event of unhandled.splice(0)) naive.event(event, now);
   naive.time(now);
-  // What the steps cause comes after all that was in the log before.
+  // Events that the steps cause come after all events that were in the log before.
   for (let event = naive.caused.shift(); event !== undefined; event = naive.caused.shift())
     naive.event(event, now);
 }

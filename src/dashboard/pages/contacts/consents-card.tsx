@@ -1,4 +1,4 @@
-/** Whether a contact may be tracked, and what the ledger of consents has of it. */
+/** The card that shows the tracking choice of a contact and its entries in the ledger of consents. */
 
 import { Anchor, Button, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";

@@ -1,4 +1,4 @@
-/** What an admin does for a person who asks: all that is stored, or the erasure. */
+/** The card by which an admin exports or erases all data of a contact. */
 
 import { Button, Group } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";

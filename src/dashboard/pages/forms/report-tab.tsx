@@ -1,4 +1,4 @@
-/** How often a form was shown, submitted and confirmed. */
+/** The tab with the numbers of views, submissions and confirmations of a form. */
 
 import { SegmentedControl } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";

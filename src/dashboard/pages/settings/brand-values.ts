@@ -1,4 +1,4 @@
-/** What the form of the branding holds. */
+/** The values of the branding form. */
 
 export type BrandValues = { brandColor: string; logoImageId: string };
 

@@ -1,4 +1,7 @@
-/** What is tracked, the ledger of consents as a file, and the receipts of erasures. */
+/**
+ * The page Privacy: the tracking setting, the export of the ledger of consents, and the receipts of
+ * erasures.
+ */
 
 import { Button, Group, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";

@@ -140,7 +140,7 @@ function AddButton(props: { at: Point; label: string; isEnd: boolean; onAdd: () 
   );
 }
 
-/** How far from a step the button of its line is, and from another button at the same place. */
+/** Distances of a line's button: from the step, and from another button at the same place. */
 const FROM_STEP = 25;
 const APART = 30;
 

@@ -115,7 +115,7 @@ function StartForm({ project, workflow, onClose }: Omit<Props, "isOpen">) {
   );
 }
 
-/** How many contacts the choice has; undefined until that is known. */
+/** The number of contacts of the choice; undefined while it is loading. */
 function useCount(project: string, who: Who, segmentId: string | null): number | undefined {
   const all = useQuery({
     queryKey: ["contacts", project, "total"],

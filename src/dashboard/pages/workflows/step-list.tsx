@@ -30,7 +30,7 @@ type Props = {
   onAdd: ((place: WayOut) => void) | null;
 };
 
-/** What all parts of the list share. */
+/** Properties that all parts of the list share. */
 type Shared = Props & {
   numbers: ReadonlyMap<string, number>;
   countsOf: ReadonlyMap<string, WorkflowCounts["steps"][number]>;
@@ -103,7 +103,7 @@ function StepRow(props: { item: OutlineStep; depth: number; shared: Shared }) {
   );
 }
 
-/** Where a way leads, if that is not the next row, and the button that adds a step to it. */
+/** The target of a transition, if it is not the next row, and the button that inserts a step. */
 function WayLine({ from, way, shared }: { from: string; way: OutlineWay; shared: Shared }) {
   const { graph, numbers, onAdd } = shared;
   const { branch, to, isElsewhere } = way;

@@ -1,4 +1,4 @@
-/** How many executions are at a step, and how it ended for the others. */
+/** The number of executions that are at a step, and of those that completed it or failed. */
 
 import { Button } from "@mantine/core";
 import type { WorkflowCounts } from "../../../modules/workflows/count-model.ts";

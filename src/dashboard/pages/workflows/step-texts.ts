@@ -44,7 +44,7 @@ export const wayWord = (
     ? "In time"
     : branchWord(branch);
 
-/** What a step of this kind needs first, in place of its settings. */
+/** The setting that each kind needs first, and the text that is shown while it is missing. */
 const MISSING: Readonly<Partial<Record<StepKind, readonly [string, string]>>> = {
   SEND_EMAIL: ["templateId", "no template yet"],
   WAIT_FOR_EVENT: ["eventName", "no event yet"],

@@ -1,4 +1,4 @@
-/** What starts a workflow, in words. */
+/** Describes the trigger of a workflow in words. */
 
 import type { Config } from "./editor/draft.ts";
 import { withCapital } from "../../ui/sentence.ts";

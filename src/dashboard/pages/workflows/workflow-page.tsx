@@ -119,7 +119,7 @@ const BackToWorkflows = ({ project }: { project: string }) => (
   </Link>
 );
 
-/** Whether the changes are saved, and the buttons that save or discard them. */
+/** The state of the changes, saved or not, and the buttons that save or discard them. */
 function Saving({ editor, onCompare }: { editor: WorkflowEditing; onCompare: () => void }) {
   const { status, savedAtMs, isChanged, faults } = editor;
   if (!isChanged && savedAtMs === null) return null;

@@ -1,9 +1,9 @@
 /**
- * Saves an object while it is edited, and loses nothing. In order: a change is written into the
- * storage of the browser and, a second after the last one, sent to the server with the revision that
- * it was made to. A refused value stays in the editor and in the storage until it is changed. Without
- * an answer the value is sent again later. If somebody else has saved meanwhile, their changes of
- * other fields are taken over, and a field that both changed waits for a decision.
+ * Saves an object while it is edited, and loses nothing. In order: a change is written into the storage
+ * of the browser and, a second after the last one, sent to the server with the revision that it was
+ * made to. A refused value stays in the editor and in the storage until it is changed. Without an
+ * answer the value is sent again later. If another person has saved meanwhile, their changes of other
+ * fields are taken over, and a field that both changed waits for a decision.
  */
 
 import type { createDrafts, KeptDraft } from "./drafts.ts";
@@ -42,7 +42,7 @@ export type AutosaveState<T> = {
   savedAtMs: number | null;
   /** The error of the last attempt; null after a success. */
   error: unknown;
-  /** Whether the browser keeps what the server does not have. */
+  /** True if the browser has stored the changes that are not saved on the server. */
   isKept: boolean;
   conflict: Conflict<T> | null;
   /** The fields that another person changed and that were taken over. */
@@ -53,7 +53,7 @@ export type AutosaveState<T> = {
 
 export type Conflict<T> = {
   theirs: Stored<T>;
-  /** The fields that both changed. Those of one group are decided together. */
+  /** The fields that both changed. All fields of a group are decided together. */
   groups: readonly (readonly string[])[];
 };
 
@@ -247,9 +247,7 @@ export function createAutosave<T extends FieldValues>(options: AutosaveOptions<T
     if (isChanged()) saveAfter(0);
   }
 
-  /**
-   * `choices` has a side for each field in conflict; a field without a choice stays as it is here.
-   */
+  /** `choices` has a side for each field in conflict; a field without a choice stays as it is here. */
   function resolve(choices: Readonly<Record<string, Side>>): void {
     const { conflict } = state;
     if (conflict === null) return;

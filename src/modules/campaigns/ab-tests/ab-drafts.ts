@@ -75,7 +75,7 @@ export function storeAbTest(app: App, campaign: CampaignRow, input: AbTestInput 
   }
 }
 
-/** What `find` returns; its errors name the fields of the variant. */
+/** Calls `find`; errors that it throws name the fields of the variant. */
 function named<T>(place: number, find: () => T): T {
   try {
     return find();

@@ -19,7 +19,9 @@ import { abFigures, type VariantFigures } from "./ab-report.ts";
 import { type AbTestRow, findAbTest, hasAbRest, variantContent } from "./ab-tests.ts";
 
 const MINUTE_MS = 60_000;
-/** Nobody waits for the figures of a decision, and the mails of a large campaign may not be in memory. */
+/**
+ * This is long because no request waits for it, and the mails of a large campaign may not be in memory.
+ */
 const DECISION_LIMIT_MS = 120_000;
 
 /** Part of a change: fixes the contents of the variants when sending starts. */

@@ -171,7 +171,7 @@ export async function readAbReport(
 
 const variantId = (id: string | null) => VARIANT_IDS.find((each) => each === id) ?? null;
 
-/** What the campaign counts in all, without the mails of the test. */
+/** The figures of the campaign without the mails of the test. */
 function restOf(
   app: App,
   campaign: Campaign,

@@ -40,7 +40,7 @@ export const abPlan = ({ share, holdOut, variants }: AbTestRow): AbPlan => ({
   variantIds: variants.map(({ id }) => id),
 });
 
-/** Whether contacts remain who get neither a variant nor nothing. */
+/** True if contacts remain who are neither in the test nor held out. */
 export const hasAbRest = ({ share, holdOut }: AbTestRow): boolean => share + holdOut < 100;
 
 /** The campaign with the content of a variant. */

@@ -1,4 +1,4 @@
-/** What the figures of an A/B test prove, in words. Pure. */
+/** Says in words whether the figures of an A/B test prove a difference. Pure. */
 
 import {
   anyDifferencePValue,
@@ -17,7 +17,7 @@ type AbVerdict = {
   kind: "BETTER" | "UNCERTAIN" | "NOTHING";
   /** The variant with the highest rate; null if none was sent. */
   bestId: string | null;
-  /** How probable so large a difference is by chance; null without two variants to compare. */
+  /** The probability of so large a difference by chance; null without two variants to compare. */
   pValue: number | null;
   /** Mails of each variant that would show this difference; null if it is shown, or there is none. */
   neededPerVariant: number | null;
@@ -25,8 +25,8 @@ type AbVerdict = {
 };
 
 /**
- * Compares the best variant with the second one. Of more than two, all together must differ as well,
- * because the best of several is often ahead by chance.
+ * Compares the best variant with the second one. If there are more than two, a test of all variants
+ * together must find a difference as well, because the best of several is often ahead by chance.
  */
 export function verdictOf(shares: readonly NamedShare[]): AbVerdict {
   const sent = shares.filter(({ total }) => total > 0);

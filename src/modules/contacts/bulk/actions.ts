@@ -1,6 +1,4 @@
-/**
- * The bulk actions on one contact. They follow the same rules as the requests for a single contact.
- */
+/** The bulk actions on one contact. They follow the same rules as the requests for a single contact. */
 
 import type { Db } from "../../../db/open.ts";
 import type { Clock } from "../../../lib/clock.ts";
@@ -31,7 +29,7 @@ export function createBulkActions(deps: {
   audience: Pick<FindAudience, "move">;
   remove: RemoveContact;
   recordConsent: RecordOwnConsent;
-  /** Whether the person left before their address was erased. */
+  /** True if the person had unsubscribed before their address was erased. */
   hasLeft: (contactSeq: number) => boolean;
   setTopic: SetTopic;
 }): ActionOf {

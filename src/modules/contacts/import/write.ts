@@ -99,7 +99,7 @@ export function createRowWriter(deps: {
   recordConsent: RecordOwnConsent;
   /** Suppresses the address again if it was suppressed when it was erased. */
   keepSuppressed: (projectSeq: number, email: string) => void;
-  /** Whether the person left before their address was erased. */
+  /** True if the person had unsubscribed before their address was erased. */
   hasLeft: (projectSeq: number, email: string) => boolean;
   /** Suppresses an address; returns false if it was suppressed before. */
   suppress: (projectSeq: number, email: string, reason: SuppressionReason) => boolean;

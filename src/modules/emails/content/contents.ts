@@ -111,7 +111,10 @@ export function createEmailContents(deps: {
     /** A mail that has its content. Throws 404 without such a mail, or if its content was removed. */
     find,
 
-    /** The same for somebody else than the recipient. Caught mail has its links, to try them. */
+    /**
+     * The same for readers other than the recipient. Caught mail keeps its links, so that they can be
+     * tried.
+     */
     findShown(projectSeq: number, id: string): StoredMail {
       const stored = find(projectSeq, id);
       if (transportOf(app).name === "capture") return stored;

@@ -1,6 +1,6 @@
 /**
  * Hides the links by which only the recipient of a mail may confirm something: a subscription by a form
- * (forms/), or what was asked for on the preference page (preferences/). Whoever reads the mails of a
+ * (forms/), or a request from the preference page (preferences/). A user who reads the mails of a
  * project could otherwise confirm in the name of the person, and erase them. Pure.
  */
 

@@ -156,7 +156,7 @@ export async function estimate(
         ORDER BY nearest.seq LIMIT 1)
       AND ${audience.where}`);
   const found = await app.reader.find(projectSeq, { ...query, isPartial: true }, limitMs);
-  // Where the time was over is the number of contacts that were asked before.
+  // The position is the number of contacts that were tested before the time was over.
   const scale = total / Math.max(1, found.stoppedAt ?? ASKED);
   const groups = Map.groupBy(found.rows, (row) => JSON.stringify(row));
   return [...groups.values()].flatMap((rows) => {

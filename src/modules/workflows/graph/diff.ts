@@ -1,7 +1,7 @@
 /**
- * What differs between two graphs: steps and transitions that were added, removed or changed, and exits.
- * Pure. Positions are left out, because they do not change what happens. Transitions are compared by
- * the step and branch that they leave, not by their ids.
+ * The differences between two graphs: steps and transitions that were added, removed or changed, and
+ * exits. Pure. Positions are left out, because they do not change what happens. Transitions are
+ * compared by the step and branch that they leave, not by their ids.
  */
 
 import type { Exit, Graph, Step, Transition } from "./graph.ts";

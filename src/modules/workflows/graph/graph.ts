@@ -19,7 +19,9 @@ export type ConditionConfig =
 
 export type WebhookMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** What starts executions. An event is named as it always was; the other kinds have a `type`. */
+/**
+ * The trigger of executions. An event has no `type`, as in the first version; the other kinds have one.
+ */
 export type TriggerConfig =
   | { eventName: string }
   /** A 5-field cron expression in a time zone; `segmentId` null stands for all contacts. */
@@ -27,7 +29,7 @@ export type TriggerConfig =
   /** Only requests start executions. */
   | { type: "MANUAL" };
 
-/** What ends an execution early, wherever it is. */
+/** A condition that ends an execution early, at any step. */
 export type Exit =
   | { on: "EVENT"; eventName: string }
   | { on: "UNSUBSCRIBED" }
@@ -45,7 +47,7 @@ export type TimeWindow = {
   to: string;
   /** CONTACT, or the name of a zone. */
   timeZone: string;
-  /** Of contacts without a zone; only with CONTACT. */
+  /** The zone for contacts without one; only with CONTACT. */
   fallbackTimeZone?: string;
 };
 

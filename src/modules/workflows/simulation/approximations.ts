@@ -1,4 +1,7 @@
-/** What a backtest cannot know from the log. Each is a sentence that its answer repeats. */
+/**
+ * The limits of a backtest, because the log does not record everything. The answer repeats each
+ * sentence.
+ */
 
 import type { App } from "../../../core/app.ts";
 import { statement } from "../../../db/statement.ts";

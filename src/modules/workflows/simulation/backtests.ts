@@ -242,7 +242,7 @@ function entryTimesOf(graph: Graph, from: number, until: number): number[] {
   return times;
 }
 
-/** What all sandboxes of a workflow have in common. */
+/** The input that all sandboxes of a workflow share. */
 export function sandboxOf(
   app: App,
   { projectSeq, id: workflowId }: WorkflowRow,

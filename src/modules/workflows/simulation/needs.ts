@@ -1,4 +1,4 @@
-/** What a workflow reads: the templates, segments and events that a sandbox must have. */
+/** Finds the templates, segments and events that a workflow reads, so that the sandbox has them. */
 
 import { statement } from "../../../db/statement.ts";
 import type { App } from "../../../core/app.ts";

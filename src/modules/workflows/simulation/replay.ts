@@ -4,7 +4,7 @@
  *
  * 1. Each contact gets the state that it had before its first event: `initial` undoes what later events
  *    and the workflow itself have set.
- * 2. The events are recorded in the order of the log, each at its time. Those before `from` only set
+ * 2. The events are recorded in the order of the log, each at its time. Events before `from` only set
  *    the state of their contacts, because the workflow may not start yet.
  * 3. The executions, steps and mails in the sandbox are counted.
  */

@@ -113,7 +113,7 @@ async function readRows(
 type ContactEvents = {
   /** JSON: lists of seq, name, contact, data and time, in any order. */
   events: string;
-  /** How many there are, as a part of what is read at once; above 1, some were left out. */
+  /** The size of the events divided by the limit of one read; above 1, some were left out. */
   share: number;
 };
 

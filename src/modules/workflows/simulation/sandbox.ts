@@ -142,8 +142,8 @@ export function createSandbox(input: SandboxInput, hooks: SandboxHooks) {
       workflows.patch(projectSeq, workflowId, { ...input.patch, enabled })(),
 
     /**
-     * Part of a change: moves the clock to `at`. What becomes due before runs at its own time;
-     * `isEnough` is asked before each time and ends the move early.
+     * Part of a change: moves the clock to `at`. Steps that become due before it run at their own
+     * times. `isEnough` is called before each of these times, and ends the move early.
      */
     moveTo(at: number, isEnough: () => boolean = () => false): void {
       for (let due = nextDueAt(); due !== null && due <= at && !isEnough(); due = nextDueAt()) {

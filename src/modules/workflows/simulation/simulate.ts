@@ -102,12 +102,12 @@ export type SimulationResult = {
 };
 
 const MAX_STEPS = 500;
-/** About the octets of mails and requests in an answer. Those after it have no body. */
+/** The approximate limit in octets for mails and requests in an answer. Later ones have no body. */
 const MAX_SHOWN_BYTES = 4 * 1024 * 1024;
 /** The end of a simulation without `until`. */
 const LONGEST_MS = 5 * 366 * 24 * 60 * 60_000;
 
-/** What a step did that is not in its row. */
+/** The effects of a step that are not in its row. */
 type Observation = {
   mail: Omit<PreparedMail, "row"> | null;
   request: SimulatedRequest | null;

@@ -52,7 +52,7 @@ type Parts = { campaign: Campaign; report: AbReport; winner: Winner };
 
 const isOpen = ({ status }: Campaign) => status === "SENDING" || status === "PAUSED";
 
-/** How far the test is, in a sentence. */
+/** The progress of the test, in a sentence. */
 function State({ campaign, report, winner }: Parts) {
   const { phase, winnerId, chosenBy, decidedAt, waitsUntil } = report.state;
   if (winnerId !== null) {

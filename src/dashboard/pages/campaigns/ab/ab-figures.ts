@@ -5,7 +5,7 @@ import { countText } from "../../overview/figures.ts";
 import { counted } from "../numbers.ts";
 import type { Winner } from "./ab-plan.ts";
 
-/** What a campaign whose A/B test is not decided waits for; null for other campaigns. */
+/** The phase of an A/B test without a winner, in words; null for other campaigns. */
 export function phaseText(state: AbTestState | null): string | null {
   if (state === null || state.phase === "REST") return null;
   if (state.phase === "TEST") return "A/B test";

@@ -100,7 +100,7 @@ export function differences(variant: Variant): string[] {
 /** Fewer people than this say little about a rate. */
 const FEW = 100;
 
-/** What the test still needs, or a warning about it. */
+/** The state of the test's settings: complete, a setting that is missing, or a warning. */
 export function abState(
   test: AbTest | null,
   { recipients, isLocalTime }: { recipients: number | undefined; isLocalTime: boolean },

@@ -1,4 +1,4 @@
-/** The section for the audience: everybody, a segment, or the contacts that meet conditions. */
+/** The section for the audience: all contacts, a segment, or the contacts that meet conditions. */
 
 import { Button, SegmentedControl, Select, Switch } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";

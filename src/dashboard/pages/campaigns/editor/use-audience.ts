@@ -30,7 +30,7 @@ export function useAudienceChoice(editor: Pick<CampaignEditing, "value" | "chang
   const condition = useCondition(value.audienceFilter);
   const [chosen, setChosen] = useState<AudienceType | null>(null);
   const type = chosen ?? value.audienceType;
-  /** A new draft has the audience of no segment, which nobody has chosen. */
+  /** A new draft has no segment, and the user has not chosen that. */
   const isUnset = chosen === null && value.audienceType === "SEGMENT" && value.segmentId === null;
   const before = useRef(value.segmentId);
   if (value.segmentId !== null) before.current = value.segmentId;
@@ -69,9 +69,7 @@ export function useAudienceChoice(editor: Pick<CampaignEditing, "value" | "chang
     setType,
     setSegment,
     takeCondition,
-    /**
-     * Whether the stored conditions are not those of the rows, because another person changed them.
-     */
+    /** True if the stored conditions differ from the rows, because another person changed them. */
     isOutside,
     showStored(): void {
       setShown(stored);

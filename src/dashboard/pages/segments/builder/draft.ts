@@ -20,7 +20,7 @@ export type Row = {
   id: string;
   /** The field as the interface names it, such as `data.plan`; empty until it is chosen. */
   field: string;
-  /** Which operators and values a field of the data has. */
+  /** Decides which operators and values a field of the data has. */
   dataKind: DataKind;
   operator: string;
   /** The path in the data of an event with a property, and the operator for its value. */

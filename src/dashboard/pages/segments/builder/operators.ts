@@ -151,7 +151,7 @@ export const isDataKind = (kind: unknown): kind is DataKind =>
 /** The field of the data with a key. */
 export const dataField = (key: string): string => `data.${escapeKey(key)}`;
 
-/** Whether the user says which type the values of a field have: data of a contact or of an event. */
+/** True if the user chooses the type of a field's values: for data of contacts and events. */
 export const isDataField = (field: string): boolean => /^(?:data|context)\../.test(field);
 
 /** The kind of a field; `dataKind` is that of a field of the data. Null for an unknown field. */

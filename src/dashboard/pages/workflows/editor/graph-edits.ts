@@ -38,7 +38,7 @@ export function freeStepId({ steps }: Graph, type: DraftStep["type"]): string {
   return id;
 }
 
-/** Inserts a step. What followed there follows the first branch of the new step. */
+/** Inserts a step. The step that came next there then follows the first branch of the new one. */
 export function insertStep(graph: Graph, place: WayOut, step: DraftStep): Graph {
   const next = wayAt(graph, place);
   const [branch] = branchesOf(step);
@@ -55,7 +55,7 @@ export function insertStep(graph: Graph, place: WayOut, step: DraftStep): Graph 
   });
 }
 
-/** Deletes a step. What followed its branch `kept` follows the steps before it. */
+/** Deletes a step. The steps before it then lead to the step that followed its branch `kept`. */
 export function deleteStep(graph: Graph, id: string, kept: string | null): Graph {
   const next = wayAt(graph, { from: id, branch: kept })?.to;
   return reached({

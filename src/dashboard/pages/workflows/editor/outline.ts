@@ -18,7 +18,7 @@ export type OutlineWay = {
   branch: string | null;
   /** The step that it leads to; null if the execution ends. */
   to: string | null;
-  /** Whether that step stands elsewhere in the outline, so that it must be named. */
+  /** True if the step stands elsewhere in the outline, so that its name must be shown. */
   isElsewhere: boolean;
   /** The steps of the branch, unless they follow in the list of the step itself. */
   steps: readonly OutlineStep[];

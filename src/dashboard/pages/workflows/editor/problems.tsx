@@ -1,4 +1,4 @@
-/** What the server refused when the workflow was saved; each problem leads to its step. */
+/** The problems for which the server refused to save the workflow; each one leads to its step. */
 
 import { useEffect, useRef } from "react";
 import { stepName } from "../step-texts.ts";

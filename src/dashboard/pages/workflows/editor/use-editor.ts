@@ -40,7 +40,7 @@ export function useWorkflowEditor(workflow: Workflow, project: string) {
   return {
     ...autosave,
     mayEdit,
-    /** Whether something here differs from what the server has. */
+    /** True if the workflow has changes that are not saved. */
     isChanged: autosave.status !== "SAVED",
     /** The faults of the last save, of the steps that have not been changed since. */
     faults: faults.filter(({ step }) => step === null || value.steps.some((each) => each === step)),

@@ -1,4 +1,4 @@
-/** What the workflow would have done with the events that were recorded in the last days. */
+/** The tab Backtest, which replays the recorded events of the last days. */
 
 import "./styles.ts";
 import { Button, Progress, Select } from "@mantine/core";

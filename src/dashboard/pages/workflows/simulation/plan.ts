@@ -1,4 +1,4 @@
-/** What is simulated: for whom, from when, and up to which time. Each change is a new request. */
+/** The input of a simulation: the contact, the start and the end. Each change is a new request. */
 
 import type {
   SimulationInput,

@@ -82,7 +82,7 @@ function useSimulation(of: {
 }) {
   const { project, id, plan, draft } = of;
   const request = requestOf(plan, draft);
-  // What is typed into a field is sent after a moment.
+  // Text that is typed into a field is sent after a short delay.
   const [sent] = useDebouncedValue(JSON.stringify(request), TYPING_MS, { leading: true });
   return useQuery({
     queryKey: ["simulation", project, id, sent],

@@ -1,6 +1,6 @@
 import type { Config, DraftStep } from "../draft.ts";
 
-/** What the form of a step's settings gets. */
+/** Properties of the form for a step's settings. */
 export type FormProps = {
   step: DraftStep;
   project: string;
