@@ -45,6 +45,14 @@ export function returnFocus(before: Element | null): void {
   }, RETURNED_MS);
 }
 
+/** Moves the focus to an element when a dialog has closed, unless another element has it by then. */
+export function focusWhenClosed(find: () => HTMLElement | null): void {
+  window.setTimeout(() => {
+    focusContentIfLost();
+    if (document.activeElement?.matches("#main, .page")) find()?.focus();
+  }, CLOSED_MS + RETURNED_MS);
+}
+
 const isFocusLost = (): boolean =>
   document.activeElement === null || document.activeElement === document.body;
 

@@ -172,6 +172,8 @@ describe("the editor of workflows", () => {
       await keys.type(id);
       await keys.press("Enter", "Escape");
       await dialog(page, "Step").waitFor({ state: "detached" });
+      // The focus is on the new step, such as "button 2. Send email".
+      await expectSoon(async () => /^button \d+\. /.test(await keys.focused()), true);
     }
 
     await page.getByRole("textbox", { name: "Name" }).waitFor();

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import type { Config, StepKind } from "../../src/dashboard/pages/workflows/editor/draft.ts";
-import { pathOf } from "../../src/dashboard/pages/workflows/execution-path.ts";
+import { leftAt, pathOf } from "../../src/dashboard/pages/workflows/execution-path.ts";
 import { type Edge, layersOf } from "../../src/dashboard/pages/workflows/layout/layers.ts";
 import { GAP, layoutOf, STEP_SIZE } from "../../src/dashboard/pages/workflows/layout/layout.ts";
 import {
@@ -254,6 +254,21 @@ describe("the way of an execution", () => {
     ]);
     expect([...path.transitions]).toEqual(["ab", "ba", "ac"]);
     expect(path.missing).toBe(0);
+  });
+
+  test("names the step at which the execution was ended early", () => {
+    const steps = [taken("a", 0, { branch: "no" })];
+    const path = pathOf({ steps, currentStepId: null, startedAt: at(0), leftAt: at(4) }, graph);
+    expect(path.runs.get("c")).toEqual({
+      state: "LEFT",
+      times: 1,
+      startedAt: at(1),
+      completedAt: at(4),
+      skippedBecause: null,
+    });
+    expect([...path.transitions]).toEqual(["ac"]);
+    expect(leftAt({ status: "EXITED", completedAt: at(4) })).toBe(at(4));
+    expect(leftAt({ status: "COMPLETED", completedAt: at(4) })).toBe(null);
   });
 
   test("counts the steps that the graph does not have any more", () => {

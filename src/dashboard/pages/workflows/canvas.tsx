@@ -220,14 +220,19 @@ const clock = new Intl.DateTimeFormat(undefined, {
   minute: "2-digit",
 });
 
+const STATE_WORDS: Partial<Record<StepRun["state"], string>> = {
+  FAILED: "Failed ",
+  SKIPPED: "Skipped ",
+  LEFT: "Left ",
+};
+
 /** "22 Nov, 20:41, took 3 min"; the frame and the list say the state. */
 function runText({ state, times, startedAt, completedAt }: StepRun): string {
   const often = times > 1 ? ` (${times} times)` : "";
   if (completedAt === null) return `Since ${clock.format(new Date(startedAt))}${often}`;
   const tookMs = Date.parse(completedAt) - Date.parse(startedAt);
   const took = tookMs < 1_000 ? "" : `, took ${spanText(tookMs)}`;
-  const word = state === "FAILED" ? "Failed " : state === "SKIPPED" ? "Skipped " : "";
-  return `${word}${clock.format(new Date(completedAt))}${took}${often}`;
+  return `${STATE_WORDS[state] ?? ""}${clock.format(new Date(completedAt))}${took}${often}`;
 }
 
 function Lines(props: {

@@ -7,8 +7,11 @@ type Taken = ExecutionDetails["steps"][number];
 
 /** How often and when an execution ran a step. A step in a cycle runs several times. */
 export type StepRun = {
-  /** COMPLETED, SKIPPED or FAILED for the latest run, or CURRENT. */
-  state: Taken["outcome"] | "CURRENT";
+  /**
+   * COMPLETED, SKIPPED or FAILED for the latest run, CURRENT, or LEFT: the execution waited there when
+   * it was ended early.
+   */
+  state: Taken["outcome"] | "CURRENT" | "LEFT";
   times: number;
   /** When the latest run began, and when it ended; null while the execution is there. */
   startedAt: string;
@@ -25,11 +28,23 @@ export type ExecutionPath = {
   missing: number;
 };
 
+type Travelled = Pick<ExecutionDetails, "steps" | "currentStepId" | "startedAt"> & {
+  /** When it was ended early by an exit condition or a person; null or absent if it was not. */
+  leftAt?: string | null;
+};
+
+/** When an execution was ended early by an exit condition or a person; null if it was not. */
+export const leftAt = (execution: Pick<ExecutionDetails, "status" | "completedAt">) =>
+  execution.status === "EXITED" || execution.status === "CANCELLED" ? execution.completedAt : null;
+
 export function pathOf(
-  execution: Pick<ExecutionDetails, "steps" | "currentStepId" | "startedAt">,
+  execution: Travelled,
   graph: { steps: readonly { id: string }[]; transitions: readonly Transition[] },
 ): ExecutionPath {
-  const { steps, currentStepId, startedAt } = execution;
+  const { steps, startedAt } = execution;
+  const completedAt = execution.leftAt ?? null;
+  const currentStepId =
+    completedAt === null ? execution.currentStepId : followingStep(steps, graph.transitions);
   const known = new Set(graph.steps.map(({ id }) => id));
   const runs = new Map<string, StepRun>();
   for (const taken of steps) {
@@ -42,15 +57,24 @@ export function pathOf(
     const times = (runs.get(currentStepId)?.times ?? 0) + 1;
     const since = steps.at(-1)?.completedAt ?? startedAt;
     runs.set(currentStepId, {
-      state: "CURRENT",
+      state: completedAt === null ? "CURRENT" : "LEFT",
       times,
       startedAt: since,
-      completedAt: null,
+      completedAt,
       skippedBecause: null,
     });
   }
   const missing = new Set([...runs.keys()].filter((id) => !known.has(id))).size;
-  return { runs, transitions: transitionsOf(execution, graph.transitions), missing };
+  return { runs, transitions: transitionsOf({ steps, currentStepId }, graph.transitions), missing };
+}
+
+/** The step after the last one that was taken: null after an end. */
+function followingStep(steps: readonly Taken[], transitions: readonly Transition[]): string | null {
+  const last = steps.at(-1);
+  const way = transitions.find(
+    ({ from, branch }) => from === last?.stepId && branch === last.branch,
+  );
+  return way?.to ?? null;
 }
 
 function reasonOfSkip({ outcome, detail }: Pick<Taken, "outcome" | "detail">): string | null {

@@ -4,6 +4,7 @@ import { ActionIcon } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { Maximize, Redo2, Undo2, ZoomIn, ZoomOut } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
+import { focusWhenClosed } from "../../keyboard-focus.ts";
 import { lazyPart, Once } from "../../lazy.tsx";
 import { Loaded } from "../../ui/loaded.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -16,7 +17,7 @@ import { Canvas } from "./canvas.tsx";
 import { CountLine } from "./count-line.tsx";
 import { EntryLine } from "./entry-line.tsx";
 import { ExecutionPanel } from "./execution-panel.tsx";
-import { pathOf } from "./execution-path.ts";
+import { leftAt, pathOf } from "./execution-path.ts";
 import { StepDrawer } from "./step-drawer.tsx";
 import { StepList } from "./step-list.tsx";
 import { useCanvasView } from "./use-canvas-view.ts";
@@ -34,7 +35,9 @@ export function GraphTab({ workflow, project, editor, search, onChange }: Workfl
   const execution = useExecution(project, workflow.id, search.execution);
   const { execution: chosen, step: open, ...rest } = search;
   const path =
-    chosen === undefined || execution.data === undefined ? null : pathOf(execution.data, workflow);
+    chosen === undefined || execution.data === undefined
+      ? null
+      : pathOf({ ...execution.data, leftAt: leftAt(execution.data) }, workflow);
   const isEditable = editor.mayEdit && chosen === undefined;
   const stored = useMemo(() => workflowDraft(workflow), [workflow]);
   const graph = isEditable ? editor.value : stored;
@@ -42,7 +45,12 @@ export function GraphTab({ workflow, project, editor, search, onChange }: Workfl
   const names = useTemplateNames(project);
   const [adding, setAdding] = useState<WayOut | null>(null);
   const openStep = (step: string) => onChange({ ...search, step }, open !== undefined);
-  const close = () => onChange({ ...rest, execution: chosen ?? "" }, true);
+  function close(): void {
+    onChange({ ...rest, execution: chosen ?? "" }, true);
+    // The button that added the step is gone, so that it cannot have the focus again.
+    const selector = `[data-step="${CSS.escape(open ?? "")}"]`;
+    focusWhenClosed(() => document.querySelector<HTMLElement>(selector));
+  }
   const onAdd = isEditable ? setAdding : null;
   const faults = isEditable ? editor.faults : [];
   const shown = { graph, counts: counts.data, path, faults, names, onOpen: openStep, onAdd };

@@ -71,7 +71,12 @@ function StepRow(props: { item: OutlineStep; depth: number; shared: Shared }) {
       <div className="step-body">
         <div className="step-list-line">
           <div role="heading" aria-level={levelOf(depth)}>
-            <button type="button" className="step-open" onClick={() => onOpen(step.id)}>
+            <button
+              type="button"
+              className="step-open"
+              data-step={step.id}
+              onClick={() => onOpen(step.id)}
+            >
               {number}. {stepName(step)}
             </button>
           </div>
@@ -138,12 +143,19 @@ function WayLine({ from, way, shared }: { from: string; way: OutlineWay; shared:
   );
 }
 
-const TONES = { COMPLETED: "good", SKIPPED: "held", FAILED: "failed", CURRENT: "seen" } as const;
+const TONES = {
+  COMPLETED: "good",
+  SKIPPED: "held",
+  FAILED: "failed",
+  CURRENT: "seen",
+  LEFT: "held",
+} as const;
 const WORDS = {
   COMPLETED: "Completed",
   SKIPPED: "Skipped",
   FAILED: "Failed",
   CURRENT: "Here now",
+  LEFT: "Left here",
 } as const;
 
 function RunText({ run }: { run: StepRun }) {

@@ -12,7 +12,7 @@ import { Problem } from "../../../ui/problem.tsx";
 import { RoleNeeded } from "../../../ui/role-needed.tsx";
 import { Canvas } from "../canvas.tsx";
 import type { WorkflowDraft } from "../editor/draft.ts";
-import { pathOf } from "../execution-path.ts";
+import { leftAt, pathOf } from "../execution-path.ts";
 import { useCanvasView } from "../use-canvas-view.ts";
 import { useTemplateNames } from "../use-template-names.ts";
 import { workflowPath } from "../use-workflow.ts";
@@ -114,6 +114,7 @@ function Result(props: {
           {
             startedAt: execution.startedAt,
             currentStepId: execution.waiting?.stepId ?? null,
+            leftAt: leftAt(execution),
             steps: execution.steps.map((step, i) => ({ ...step, id: String(i) })),
           },
           graph,
