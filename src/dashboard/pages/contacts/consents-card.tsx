@@ -42,7 +42,7 @@ export function ConsentsCard({ contact }: { contact: Contact }) {
       <Loaded query={query} height={60}>
         {({ items, hasMore }) => (
           <>
-            {items.length === 0 && <p className="muted small">Nothing is recorded.</p>}
+            {items.length === 0 && <p className="muted small">No consent is recorded yet.</p>}
             <ul className="contact-list">
               {items.map((consent) => (
                 <ConsentRow key={`${consent.at} ${decisionOf(consent)}`} consent={consent} />

@@ -82,8 +82,8 @@ function Reason({ workflow }: { workflow: UnenteredWorkflow }) {
   if (lastEventAt === null) {
     return (
       <>
-        It starts with the event {event}, which never happened for this contact. Send the event with
-        this address, or start the workflow here.
+        It starts with the event {event}, which never happened for this contact. The contact enters
+        when it happens; you can also start the workflow here.
       </>
     );
   }
@@ -93,7 +93,7 @@ function Reason({ workflow }: { workflow: UnenteredWorkflow }) {
       {lastEventAt < createdAt
         ? "before the workflow was created."
         : "when the workflow was disabled or started with another event."}{" "}
-      Send the event again, or start the workflow here.
+      The contact enters when it happens again; you can also start the workflow here.
     </>
   );
 }

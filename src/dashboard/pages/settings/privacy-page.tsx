@@ -123,19 +123,14 @@ const COLUMNS: readonly Column<ErasureReceipt>[] = [
     key: "id",
     title: "Receipt",
     width: "140px",
-    render: ({ id }) => (
-      <span className="copy-text">
-        <code>…{id.slice(RECEIPT_SHOWN)}</code>
-        <Copy value={id} label="Copy the number of the receipt" />
-      </span>
-    ),
+    render: ({ id }) => <ReceiptNumber id={id} />,
   },
   { key: "state", title: "State", width: "130px", render: ({ state }) => <Status value={state} /> },
   { key: "by", title: "By", render: ({ by }) => ACTORS[by.kind] },
   {
     key: "standing",
     title: "Kept",
-    render: ({ standing }) => (standing === null ? "Nothing" : STANDINGS[standing]),
+    render: ({ standing }) => keptText(standing),
   },
   {
     key: "rows",
@@ -158,6 +153,31 @@ const COLUMNS: readonly Column<ErasureReceipt>[] = [
   },
 ];
 
+const keptText = (standing: ErasureReceipt["standing"]): string =>
+  standing === null ? "Nothing" : STANDINGS[standing];
+
+const ReceiptNumber = ({ id }: { id: string }) => (
+  <span className="copy-text">
+    <code>…{id.slice(RECEIPT_SHOWN)}</code>
+    <Copy value={id} label="Copy the number of the receipt" />
+  </span>
+);
+
+/** The two lines of a row on phones. */
+const receiptLines = ({ id, requestedAt, state, standing }: ErasureReceipt) => ({
+  first: (
+    <span className="line">
+      <Time at={requestedAt} />
+      <Status value={state} />
+    </span>
+  ),
+  second: (
+    <span className="line">
+      {keptText(standing)} <ReceiptNumber id={id} />
+    </span>
+  ),
+});
+
 function ErasureSection() {
   const list = useList<ErasureReceipt>("erasures", "/erasures");
   return (
@@ -173,6 +193,7 @@ function ErasureSection() {
         list={list}
         columns={COLUMNS}
         rowKey={({ id }) => id}
+        phone={receiptLines}
         empty={
           <Empty
             icon={Eraser}
