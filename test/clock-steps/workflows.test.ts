@@ -157,4 +157,32 @@ describe("workflows", () => {
       expect([await statusOf(a, id), server.requests.length]).toEqual(["called", 1]);
     },
   );
+
+  test("a schedule makes one run for each planned time while the clock is set an hour forward and back", async () => {
+    const a = await unstepped();
+    await a.t.call("POST", "/contacts", { email: "ada@example.net" });
+    const scheduled = {
+      trigger: { type: "SCHEDULE", cron: "*/30 * * * *", timeZone: "UTC", segmentId: null },
+      steps: [step("end", "EXIT")],
+    };
+    const id = await a.workflow(scheduled, { allowReentry: true });
+    // The clock of tests begins at 10:00 UTC.
+    await a.advance(30 * MINUTE);
+    for (let round = 0; round < 3; round++) {
+      await setClockOf(a, HOUR);
+      await setClockOf(a, -HOUR);
+    }
+    const shown = await a.t.call("GET", `/workflows/${id}`);
+    expect(shown.at("data.nextEntryAt")).toBe("2026-03-02T11:00:00.000Z");
+    for (let i = 0; i < 3; i++) await a.advance(30 * MINUTE);
+    const runs = a.t.db.sqlite
+      .query<{ run: string }, []>(
+        `SELECT strftime('%H:%M', planned_at / 1000, 'unixepoch') || ' ' || status || ' ' || entered AS run
+         FROM workflow_entry_runs ORDER BY planned_at`,
+      )
+      .all();
+    expect(runs.map(({ run }) => run)).toEqual(
+      ["10:30", "11:00", "11:30", "12:00"].map((at) => `${at} COMPLETED 1`),
+    );
+  });
 });

@@ -5,7 +5,8 @@ import { workflowRunner } from "../../../src/modules/workflows/workflows.ts";
 import { type Automation, automationPerTest, startAutomation } from "../../support/automation.ts";
 import { chain, delay, type Given, step } from "./graphs.ts";
 
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 const next = automationPerTest();
@@ -206,6 +207,20 @@ describe("a schedule", () => {
     expect(await runs(id)).toEqual([]);
     await a.advance(DAY);
     expect(await summary(id)).toEqual(["COMPLETED 1 0"]);
+  });
+
+  test("of each minute makes no second run while the first one is under way", async () => {
+    await addContacts(2);
+    const id = await a.workflow(daily({ cron: "* * * * *" }), { allowReentry: true });
+    await a.advance(MINUTE);
+    // The run is at its beginning again, as after a kill, and three times come before it ends.
+    a.t.db.sqlite.run(
+      "UPDATE workflow_entry_runs SET status = 'RUNNING', completed_at = NULL, cursor = 0",
+    );
+    await a.advance(3 * MINUTE);
+    expect(await summary(id)).toEqual(["COMPLETED 4 0"]);
+    await a.advance(MINUTE);
+    expect(await summary(id)).toEqual(["COMPLETED 2 0", "COMPLETED 4 0"]);
   });
 
   test("keeps its segment from being deleted", async () => {
