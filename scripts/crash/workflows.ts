@@ -23,14 +23,17 @@ import { type Mailbox, openMailbox } from "./mailbox.ts";
 import { RECIPIENT_DOMAIN } from "./sender.ts";
 import {
   amountOf,
+  EVENTS,
+  expectedContact,
   expectedPath,
   GOODBYE,
-  isOrder,
-  ORDERED,
+  type Ids,
+  kindOf,
+  memberWorkflow,
   orderWorkflow,
   PAID,
   trialWorkflow,
-  TRIED,
+  visitWorkflow,
   WELCOME,
 } from "./workflow-graphs.ts";
 
@@ -135,6 +138,8 @@ async function createWorkflows(api: Api, url: string): Promise<void> {
   const goodbye = await create("/templates", GOODBYE);
   await create("/workflows", orderWorkflow(url, { welcome, goodbye }));
   await create("/workflows", trialWorkflow({ goodbye }));
+  await create("/workflows", visitWorkflow({ goodbye }, Date.now()));
+  await create("/workflows", memberWorkflow({ welcome }));
 }
 
 /** Starts a webhook receiver that responds after a random delay and counts requests by id. */
@@ -216,7 +221,7 @@ function createTracker(port: number, key: string, executions: number) {
   }
 
   function begin(number: number) {
-    return { number, events: isOrder(number) ? [ORDERED, PAID] : [TRIED] };
+    return { number, events: [...EVENTS[kindOf(number)]] };
   }
 
   return {
@@ -233,6 +238,13 @@ class RefusedError extends Error {}
 function compareResults(data: string, executions: number, mailbox: Mailbox) {
   const reader = openReader(data);
   const paths = new Map<string, string[]>();
+  const idsOf = new Map<string, Ids>();
+  for (const text of reader.texts(`
+      SELECT c.email || ' ' || c.id || ' ' || w.id AS text FROM workflow_executions e
+      JOIN contacts c ON c.seq = e.contact_seq JOIN workflows w ON w.seq = e.workflow_seq`)) {
+    const [address = "", contactId = "", workflowId = ""] = text.split(" ");
+    idsOf.set(address, { contactId, workflowId });
+  }
   for (const text of reader.texts(`
       SELECT c.email || ' ' || e.status || ' ' || coalesce(e.exit_reason, '') || ' ' || (
         SELECT group_concat(step) FROM (
@@ -264,12 +276,13 @@ function compareResults(data: string, executions: number, mailbox: Mailbox) {
   for (let number = 0; number < executions; number++) {
     const address = addressOf(number);
     const [path, ...more] = paths.get(address) ?? [];
+    const ids = idsOf.get(address) ?? { contactId: "", workflowId: "" };
     if (path === undefined) report.missing++;
-    else if (path !== expectedPath(number) || more.length > 0) {
+    else if (path !== expectedPath(number, ids) || more.length > 0) {
       report.astray++;
       report.example ||= `${address}: ${[path, ...more].join(" | ")}`;
     }
-    const expectedMails = isOrder(number) ? 2 : 1;
+    const expectedMails = kindOf(number) === "ORDER" ? 2 : 1;
     const createdMails = mails.get(address) ?? 0;
     report.surplusMails += Math.max(0, createdMails - expectedMails);
     report.missingMails += Math.max(0, expectedMails - createdMails);
@@ -277,8 +290,7 @@ function compareResults(data: string, executions: number, mailbox: Mailbox) {
     const distinct = new Set(arrivals.map(({ messageId }) => messageId)).size;
     report.lostMails += Math.max(0, expectedMails - distinct);
     report.duplicateMails += arrivals.length - distinct;
-    const stage = isOrder(number) ? "0 customer" : "1 lost";
-    if (contacts.get(address) !== stage) report.wrongContacts++;
+    if (contacts.get(address) !== expectedContact(number, ids)) report.wrongContacts++;
   }
   reader.close();
   return report;
