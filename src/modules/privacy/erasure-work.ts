@@ -19,6 +19,7 @@ import type { App } from "../../core/app.ts";
 import { erasures } from "../../db/schema/erasures.ts";
 import { statement } from "../../db/statement.ts";
 import { unseal } from "../../lib/crypto.ts";
+import { AppError } from "../../lib/errors.ts";
 import { describeError } from "../../lib/log.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { createWorker } from "../../lib/worker.ts";
@@ -242,7 +243,15 @@ const findReceipt = statement<{ seq: number }, [string]>("SELECT seq FROM erasur
 
 function receiptOf(app: App, row: ErasureRow): StoredReceipt {
   const { id, projectSeq, digest, standing, requestedAt } = row;
-  return { id, projectId: projectId(app).get(projectSeq)?.id ?? "", digest, standing, requestedAt };
+  const { contactDigest } = positionOf(row);
+  return {
+    id,
+    projectId: projectId(app).get(projectSeq)?.id ?? "",
+    digest,
+    ...(contactDigest === undefined ? {} : { contactDigest }),
+    standing,
+    requestedAt,
+  };
 }
 
 /** Contacts of one step, each of which takes a digest. */
@@ -250,20 +259,21 @@ const COMPARED = 1_000;
 
 /**
  * Erases again the persons who were erased after the backup that this database was restored from.
- * Returns their number.
+ * Returns their number. A person whose address the restored project uses itself, as before the erasure,
+ * stays until the next start, and the log says so.
  */
 export async function eraseAgain(app: App): Promise<number> {
-  const missing = new Map<number, Map<string, StoredReceipt>>();
+  const missing = new Map<number, StoredReceipt[]>();
   for await (const receipt of readReceipts(app)) {
     const project = projectSeqs(app).get(receipt.projectId);
     if (project === null || findReceipt(app).get(receipt.id) !== null) continue;
-    const known = missing.get(project.seq) ?? new Map<string, StoredReceipt>();
-    missing.set(project.seq, known.set(receipt.digest, receipt));
+    missing.set(project.seq, [...(missing.get(project.seq) ?? []), receipt]);
   }
   let erased = 0;
   for (const [projectSeq, receipts] of missing) {
-    erased += await eraseContacts(app, projectSeq, receipts);
-    for (const receipt of receipts.values()) {
+    const { count, refused } = await eraseContacts(app, projectSeq, receipts);
+    erased += count;
+    for (const receipt of receipts.filter(({ digest }) => !refused.has(digest))) {
       await app.writer.write(() => keepReceipt(app, projectSeq, receipt));
     }
   }
@@ -275,29 +285,54 @@ export async function eraseAgain(app: App): Promise<number> {
   return erased;
 }
 
+/** The number of erased contacts, and the digests of the receipts whose contacts could not be. */
 async function eraseContacts(
   app: App,
   projectSeq: number,
-  receipts: ReadonlyMap<string, StoredReceipt>,
-): Promise<number> {
-  let erased = 0;
+  receipts: readonly StoredReceipt[],
+): Promise<{ count: number; refused: Set<string> }> {
+  const byDigest = new Map(
+    receipts.flatMap((receipt) =>
+      [receipt.contactDigest ?? receipt.digest, receipt.digest].map((digest) => [digest, receipt]),
+    ),
+  );
+  const done = { count: 0, refused: new Set<string>() };
   for (let after = 0; ;) {
     const { rows } = await app.reader.find(projectSeq, {
-      sql: `SELECT seq, email FROM contacts
+      sql: `SELECT seq, email, id FROM contacts
             WHERE project_seq = ? AND seq > ? AND in_time() ORDER BY seq LIMIT ${COMPARED}`,
       values: [projectSeq, after],
     });
-    if (rows.length === 0) return erased;
+    if (rows.length === 0) return done;
     after = Number(rows.at(-1)?.[0]);
-    for (const [, address] of rows) {
+    for (const [, address, id] of rows) {
       const email = String(address);
-      const receipt = receipts.get(addressDigest(app, projectSeq, email) ?? "");
+      const digest = addressDigest(app, projectSeq, email) ?? "";
+      const ofContact = addressDigest(app, projectSeq, String(id)) ?? "";
+      const receipt = byDigest.get(digest) ?? byDigest.get(ofContact);
       if (receipt === undefined) continue;
-      await app.writer.write(
-        () => void erasePerson(app, { projectSeq, email }, { kind: "SYSTEM" }, receipt),
-      );
-      erased++;
+      // A contact that had another address before its erasure gets a receipt of its own.
+      const former = receipt.digest === digest ? receipt : null;
+      if (await eraseOne(app, { projectSeq, email }, former)) done.count++;
+      else done.refused.add(receipt.digest);
     }
+  }
+}
+
+/** False if the project uses the address itself. */
+async function eraseOne(
+  app: App,
+  person: { projectSeq: number; email: string },
+  former: StoredReceipt | null,
+): Promise<boolean> {
+  try {
+    await app.writer.write(() => void erasePerson(app, person, { kind: "SYSTEM" }, former));
+    return true;
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status !== 409) throw error;
+    const fields = { project: projectId(app).get(person.projectSeq)?.id, error: error.message };
+    app.log.error("a person of the restored backup could not be erased again", fields);
+    return false;
   }
 }
 

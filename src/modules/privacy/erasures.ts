@@ -60,6 +60,8 @@ export const ErasurePosition = Type.Object({
   /** Failed attempts to empty the log. */
   tries: Type.Integer(),
   isLogEmptied: Nullable(Type.Boolean()),
+  /** Keyed digest of the id of the contact; absent if there was none. */
+  contactDigest: Type.Optional(Type.String()),
 });
 export type ErasurePosition = Static<typeof ErasurePosition>;
 
@@ -158,7 +160,12 @@ export function erasePerson(
     }
     for (const address of addresses) removeSuppressionOf(app, projectSeq, address);
   });
-  const position: ErasurePosition = { ...START, underWay };
+  const contactDigest = contact === null ? null : addressDigest(app, projectSeq, contact.id);
+  const position: ErasurePosition = {
+    ...START,
+    underWay,
+    ...(contactDigest === null ? {} : { contactDigest }),
+  };
   const row = app.db
     .insert(erasures)
     .values({

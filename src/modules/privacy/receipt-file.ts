@@ -29,7 +29,10 @@ const LONGEST_LINE = 1_000;
 const StoredReceipt = Type.Object({
   id: Type.String(),
   projectId: Type.String(),
+  /** Of the address. */
   digest: Type.String(),
+  /** Of the id of the contact, whose address may be another one in the backup; absent without one. */
+  contactDigest: Type.Optional(Type.String()),
   standing: Nullable(OneOf(ERASED_STANDINGS)),
   requestedAt: Type.Integer(),
 });
