@@ -15,6 +15,7 @@ import { newId } from "../../lib/id.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { eventLog } from "../../events/log.ts";
 import { contactMails } from "../../outbox/contact-mails.ts";
+import { endRequests } from "../preferences/end-requests.ts";
 import { suppressReturned } from "../privacy/returned.ts";
 import { endStanding, standingOfErased } from "../suppressions.ts";
 import { type ConsentInput, isOwnSource, recordConsent } from "../consents/record.ts";
@@ -112,6 +113,8 @@ function createContacts(app: App) {
     rows.update(contact, updated);
     if (contact.email !== next.email) {
       mails.readdress(contact.seq, next.email);
+      // The former address may belong to a stranger: its links must not reach the data of the person.
+      endRequests(app, contact, null);
       keepSuppressed(updated);
     }
     if (contact.isSubscribed !== next.isSubscribed) recordSubscription(updated, cause);

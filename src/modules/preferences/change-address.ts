@@ -13,7 +13,8 @@ import { recordConsent } from "../consents/record.ts";
 import type { ConsentCause, ContactRow } from "../contacts/service.ts";
 import { contactService } from "../contacts/service.ts";
 import { setTopicChoices, topicChoices } from "../topics/choices.ts";
-import { endRequests, tellFormerAddress } from "./requests.ts";
+import { endRequests } from "./end-requests.ts";
+import { tellFormerAddress } from "./requests.ts";
 
 type Cause = {
   consent: Pick<ConsentCause, "source" | "clientAddress">;

@@ -22,6 +22,7 @@ import type { ContactRow } from "../contacts/service.ts";
 import { sendProjectMail } from "../project-mails.ts";
 import { projectBySeq } from "../projects.ts";
 import { type ButtonMail, buttonMail } from "./button-mail.ts";
+import { endRequests } from "./end-requests.ts";
 
 export type PreferenceRequest = typeof preferenceRequests.$inferSelect;
 type Kind = PreferenceRequest["kind"];
@@ -93,13 +94,6 @@ export function requestByMail(
       expiresAt: now + LIFETIME_MS,
     })
     .run();
-}
-
-/** Part of a change: the links of the earlier requests of a contact, or of one kind, stop working. */
-export function endRequests({ db }: App, { seq }: ContactRow, kind: Kind | null): void {
-  const isTheirs = eq(preferenceRequests.contactSeq, seq);
-  const isEnded = kind === null ? isTheirs : and(isTheirs, eq(preferenceRequests.kind, kind));
-  db.update(preferenceRequests).set({ usesLeft: 0 }).where(isEnded).run();
 }
 
 function mailOf(

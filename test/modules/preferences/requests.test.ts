@@ -120,6 +120,23 @@ describe("another address", () => {
     expect(contactsOf(person)).toEqual([{ email: "countess@new.example", isSubscribed: 1 }]);
   });
 
+  test("that the project corrects ends the links in mails to the former one", async () => {
+    const person = await writable();
+    const { letter, submit, t } = person;
+    for (const action of ["export", "erase"]) {
+      await submit(letter.manage, `action=${action}`);
+      const link = await linkTo(person, "ada@example.net");
+      expect((await person.fetchAs("GET", link)).status).toBe(200);
+    }
+    const links = (await mailsTo(person, "ada@example.net")).map(({ link }) => link);
+    const id = await person.contactIdOf("ada@example.net");
+    await t.call("PATCH", `/contacts/${id}`, { email: "ada@example.com" });
+    for (const link of links.filter((one) => one !== "")) {
+      expect((await submit(link, CONFIRM)).status).toBe(404);
+    }
+    expect(contactsOf(person).map(({ email }) => email)).toEqual(["ada@example.com"]);
+  });
+
   test("is refused if it is none", async () => {
     const person = await writable();
     const bad = [
