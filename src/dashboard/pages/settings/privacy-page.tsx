@@ -117,16 +117,21 @@ const DIGEST_SHOWN = 10;
 const RECEIPT_SHOWN = -8;
 
 const COLUMNS: readonly Column<ErasureReceipt>[] = [
-  { key: "at", title: "Requested", render: ({ requestedAt }) => <Time at={requestedAt} /> },
+  {
+    key: "at",
+    title: "Requested",
+    width: "116px",
+    render: ({ requestedAt }) => <Time at={requestedAt} />,
+  },
   {
     // The page that a person sees after the erasure shows the number.
     key: "id",
     title: "Receipt",
-    width: "140px",
+    width: "128px",
     render: ({ id }) => <ReceiptNumber id={id} />,
   },
   { key: "state", title: "State", width: "130px", render: ({ state }) => <Status value={state} /> },
-  { key: "by", title: "By", render: ({ by }) => ACTORS[by.kind] },
+  { key: "by", title: "By", width: "130px", render: ({ by }) => ACTORS[by.kind] },
   {
     key: "standing",
     title: "Kept",
@@ -134,8 +139,8 @@ const COLUMNS: readonly Column<ErasureReceipt>[] = [
   },
   {
     key: "rows",
-    title: "Records removed",
-    width: "150px",
+    title: "Removed",
+    width: "90px",
     isFigure: true,
     render: ({ counts }) =>
       number.format(Object.values(counts).reduce((sum, count) => sum + count, 0)),
