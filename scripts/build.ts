@@ -3,17 +3,17 @@
  *
  * `bun scripts/build.ts [--target TARGET] [--outfile PATH] [--release | --quick] [--order FILE]`
  *
- * First `scripts/ui.ts` builds the dashboard, which the executable contains; --release compresses it
- * at the highest level.
- * Without a target, the executable is for this machine and contains the Bun that runs this script.
- * The program is compiled twice: the first executable starts a server and records which functions a
- * start uses, and the final one holds their bytecode together, so that a start reads less of the file.
- * The record is sorted, because the order of two starts differs. What a start uses also depends a little
- * on how fast the machine is, so --order gives the record of an earlier build, to repeat that build.
- * With --quick, for tests, it is compiled once, and the dashboard is built only if it has changed.
- * With a target, the build fetches Bun for that platform, in the same version, from the npm registry
- * into `.bun/targets/`, and compares its digest with the one in `bun.lock`. One executable serves all
- * x64 processors: it requires SSE4.2 and uses AVX2 if the processor has it.
+ * First `scripts/ui.ts` builds the dashboard, which the executable contains; --release compresses it at
+ * the highest level. Without a target, the executable is for this machine and contains the Bun that
+ * runs this script. The program is compiled twice: the first executable starts a server and records
+ * which functions a start uses, and the final one holds their bytecode together, so that a start reads
+ * less of the file. The record is sorted, because the order of two starts differs. The modules that a
+ * start uses also depend a little on the speed of the machine, so --order gives the record of an
+ * earlier build, to repeat that build. With --quick, for tests, it is compiled once, and the dashboard
+ * is built only if it has changed. With a target, the build fetches Bun for that platform, in the same
+ * version, from the npm registry into `.bun/targets/`, and compares its digest with the one in
+ * `bun.lock`. One executable serves all x64 processors: it requires SSE4.2 and uses AVX2 if the
+ * processor has it.
  */
 
 import { existsSync } from "node:fs";

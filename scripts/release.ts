@@ -142,7 +142,10 @@ async function compareWithSecond(
   }
 }
 
-/** Only one release is made at a time, because the path is fixed. What an ended one left is removed. */
+/**
+ * Only one release is made at a time, because the path is fixed. Files that an interrupted one left are
+ * removed.
+ */
 async function withWorkFolder(work: () => Promise<void>): Promise<void> {
   const pid = existsSync(PID_FILE) ? Number(await Bun.file(PID_FILE).text()) : 0;
   if (isRunning(pid)) {

@@ -362,7 +362,7 @@ function rootOf(pid: string): string {
   }
 }
 
-/** What the terminal must show, and what is typed then. */
+/** The text that the terminal must show, and the input that is typed then. */
 type Dialogue = readonly (readonly [shown: string, typed: string])[];
 
 /** Runs setup in a pseudo-terminal, and types each answer when its question is shown. */

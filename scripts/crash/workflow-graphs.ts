@@ -13,7 +13,7 @@ export const PAID = "paid";
 /** The event that is an exit of those who joined. */
 const LEFT = "left";
 
-/** What the contact of a number does. Half of the contacts order. */
+/** The actions of the contact with a number. Half of the contacts order. */
 export type Kind = "ORDER" | "TRIAL" | "VISIT" | "MEMBER";
 
 export const kindOf = (number: number): Kind =>
@@ -177,7 +177,7 @@ const branchOf = (ids: Ids): string => splitBranch(SPLIT_BRANCHES, { ...ids, ste
 /** The ids on which a branch depends. */
 export type Ids = { contactId: string; workflowId: string };
 
-/** What the contact has at the end, as `isSubscribed stage`. */
+/** The state of the contact at the end, as `isSubscribed stage`. */
 export function expectedContact(number: number, ids: Ids): string {
   const stages: Readonly<Record<Kind, () => string>> = {
     ORDER: () => "0 customer",

@@ -1,4 +1,4 @@
-/** What the packages of all systems contain. */
+/** The contents of the packages of all systems. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

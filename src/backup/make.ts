@@ -2,8 +2,9 @@
  * Makes an encrypted and verified backup, also while a server uses the database. The files of this folder,
  * in the order of their use:
  *
- * 1. The lock of the work folder, `backup` in the data folder, prevents a second backup. What an
- *    interrupted one has left is removed, here and in the target (stored.ts). Free space is checked.
+ * 1. The lock of the work folder, `backup` in the data folder, prevents a second backup. Files that an
+ *    interrupted backup has left are removed, here and in the target (stored.ts). Free space is
+ *    checked.
  * 2. SQLite copies the database (VACUUM INTO); the manifest counts its rows (manifest.ts).
  * 3. The manifest, the secret and the copy become a tar file (archive.ts), which is compressed (zstd) and
  *    encrypted (age.ts) to the recovery key and to a key that only this process has. It is made in its

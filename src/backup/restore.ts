@@ -118,8 +118,9 @@ async function extractHeld(
 }
 
 /**
- * Moves the files of the installation into a folder of their own, or into that of an interrupted restore,
- * to whose files they belong. What is there already is not replaced: a second `secret` is the restored one.
+ * Moves the files of the installation into a folder of their own, or into that of an interrupted
+ * restore, to whose files they belong. Files that are there already are not replaced: a second `secret`
+ * is the restored one.
  */
 function moveAside(data: string, isInterrupted: boolean, now: number): string | null {
   const begun = isInterrupted ? findAside(data) : null;

@@ -203,7 +203,10 @@ async function runSteps(context: SetupContext, network: SetupNetwork, unlock: ()
   };
 }
 
-/** What is there already. A server that runs an older version cannot tell it before its restart. */
+/**
+ * Finds the parts that exist already. A server that runs an older version cannot tell it before its
+ * restart.
+ */
 async function readKnown(context: SetupContext): Promise<KnownInstallation> {
   try {
     return await readInstallation(context);

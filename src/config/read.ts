@@ -70,7 +70,10 @@ export function readGiven(
   return given;
 }
 
-/** Parses the settings. What was given takes precedence over the dashboard, and this over defaults. */
+/**
+ * Parses the settings. Given values take precedence over those of the dashboard, and these over
+ * defaults.
+ */
 export function buildConfig(
   given: GivenSettings,
   { defaults = {}, names = null, stored = {} }: BuildOptions = {},

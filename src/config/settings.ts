@@ -9,7 +9,7 @@ import * as kinds from "./kinds.ts";
 import { type Setting, setting } from "./setting.ts";
 
 const DURABILITIES = ["background", "sqlite"] as const;
-/** Whether the SMTP listener that catches mail needs TLS. */
+/** True if the SMTP listener that catches mail needs TLS. */
 const CAPTURE_TLS = ["optional", "starttls", "implicit"] as const;
 const TLS_SOURCES = ["off", "files", "acme"] as const;
 const SECOND_FACTOR_POLICIES = ["none", "owners", "all"] as const;
@@ -387,7 +387,10 @@ const TABLE = {
     shownDefault: "true; false in dev",
     help: "Ask once a day whether there is a newer version; the request does not tell who asks",
   }),
-  /** Who is told of alerts by mail, which does not go through the queue (modules/alerts/operator-mail.ts). */
+  /**
+   * The recipients of alerts by mail, which does not go through the queue
+   * (modules/alerts/operator-mail.ts).
+   */
   operatorEmail: setting("operator-email", kinds.emailAddresses, {
     fallback: () => [],
     shownDefault: "none",

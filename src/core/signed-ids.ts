@@ -31,7 +31,9 @@ const isMailOf = statement<{ found: number }, [string, string]>(`
   SELECT EXISTS (SELECT 1 FROM emails e JOIN projects p ON p.seq = e.project_seq
                  WHERE e.id = +? AND p.id = +?) AS found`);
 
-/** What `open` finds with the keys of this installation or, for its own mails only, of a former one. */
+/**
+ * The result of `open` with the keys of this installation or, for its own mails only, of a former one.
+ */
 export function openSigned<T extends { emailId: string }>(
   app: App,
   open: (keys: LinkKeys) => T | null,

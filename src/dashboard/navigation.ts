@@ -33,7 +33,7 @@ export type NavigationItem = {
   icon: LucideIcon;
   /** Opens the page after `g`. */
   key?: string;
-  /** Whether the item is shown; always if absent. */
+  /** True if the item is shown; always if absent. */
   isShown?: (state: AppState) => boolean;
   /** The least role that may open the page; VIEWER if absent. */
   role?: Role;

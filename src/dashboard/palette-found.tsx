@@ -1,6 +1,6 @@
 /**
- * What the command palette finds in the project by a part of a name or an address: an object of
- * every kind that has one.
+ * Finds objects of the project for the command palette, of each kind that has a name or an address, by
+ * a part of it.
  */
 
 import { useDebouncedValue } from "@mantine/hooks";
@@ -53,7 +53,7 @@ type List = {
   icon: LucideIcon;
   /** The least role that may read it; VIEWER if absent. */
   role?: Role;
-  /** Whether the installation has it; always if absent. */
+  /** True if the installation has it; always if absent. */
   isShown?: (state: AppState) => boolean;
 };
 

@@ -4,7 +4,7 @@ import { api } from "./api.ts";
 
 type Descriptor = { id: string; type: "public-key"; transports?: AuthenticatorTransport[] };
 
-/** What the server sends before a passkey is made; base64url stands for bytes. */
+/** The options that the server sends before a passkey is made; base64url stands for bytes. */
 type CreationOptions = {
   rp: { id: string; name: string };
   user: { id: string; name: string; displayName: string };
@@ -24,7 +24,7 @@ type RequestOptions = {
   allowCredentials: Descriptor[];
 };
 
-/** Whether this page may use passkeys: over https or on localhost only. */
+/** True if this page may use passkeys: over https or on localhost only. */
 export const hasPasskeys = (): boolean => "PublicKeyCredential" in window;
 
 /** The user closed the dialog of the browser, or it took too long. */

@@ -7,7 +7,7 @@
 const TOLERANCE_MS = 30_000;
 
 let offsetMs = 0;
-/** What the last answer said, to the second. */
+/** The time in the last answer, to the second. */
 let latestOffsetMs = 0;
 const listeners = new Set<() => void>();
 

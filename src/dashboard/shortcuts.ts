@@ -1,9 +1,9 @@
 /**
- * Keyboard shortcuts of one key, such as `j`, and of two keys, such as `g e`. They do nothing while
- * a field has the focus or a dialog is open, whose field may get the focus a moment later, or with
- * Ctrl, Alt or Meta, and the user can switch them off (WCAG 2.1.4).
- * The latest `useShortcuts` that names a key wins. Those of a drawer win over all of the page behind
- * it, whose parts may be shown later than a drawer that is in the address.
+ * Keyboard shortcuts of one key, such as `j`, and of two keys, such as `g e`. They do nothing while a
+ * field has the focus or a dialog is open, whose field may get the focus a moment later, or with Ctrl,
+ * Alt or Meta, and the user can switch them off (WCAG 2.1.4). The latest `useShortcuts` that names a
+ * key wins. The shortcuts of a drawer win over all of the page behind it, whose parts may be shown
+ * later than a drawer that is in the address.
  */
 
 import { useLayoutEffect, useRef, useSyncExternalStore } from "react";

@@ -25,7 +25,7 @@ export type Relay = {
   signing: string;
   limit: string;
   reports: string;
-  /** What its account needs before the first mail, and its DNS records; "" if nothing is known. */
+  /** The needs of its account before the first mail, and its DNS records; "" if they are not known. */
   needs: string;
   records: string;
 };
@@ -36,7 +36,7 @@ export type AppState = {
   /** The step that the sign-in of this browser waits for; null if there is none. */
   pending: { email: string; name: string; step: "SECOND_FACTOR" | "ENROLMENT" } | null;
   projects: ProjectSummary[];
-  /** Whether mail is captured instead of sent, so that there is an inbox. */
+  /** True if mail is captured instead of sent, so that there is an inbox. */
   capture: boolean;
   /** The server is `mailstead dev`. */
   dev: boolean;
@@ -44,7 +44,7 @@ export type AppState = {
   transport: string;
   /** Null without a relay, and before the sign-in. */
   relay: Relay | null;
-  /** Whether the domain of a sender must be verified. */
+  /** True if the domain of a sender must be verified. */
   requiresVerifiedDomain: boolean;
   /** The name to which MX records lead; null if the server receives no mail, and before the sign-in. */
   receivesAs: string | null;
@@ -69,7 +69,7 @@ export function useProject(): ProjectSummary | null {
 
 const RANKS: Readonly<Record<Role, number>> = { VIEWER: 0, EDITOR: 1, ADMIN: 2, OWNER: 3 };
 
-/** Whether the user has at least this role in the project of the page. */
+/** True if the user has at least this role in the project of the page. */
 export function useMay(role: Role): boolean {
   return hasRole(useProject(), role);
 }

@@ -66,7 +66,7 @@ export type Writer = {
   isHealthy(): boolean;
   /** True after a fault that only an operator can repair. Nothing is written from then on. */
   hasFault(): boolean;
-  /** Whether the paths still lead to the database files. If they do not, this raises a fault. */
+  /** Checks that the paths still lead to the database files, and raises a fault if they do not. */
   verifyFiles(): boolean;
   /** The hold of another process on the write-ahead log, see durability/contention.ts. */
   findLogHold(): LogHold | null;
@@ -94,9 +94,7 @@ export function createWriter(
   db: Db,
   log: Log,
   disk: DiskSync | null = createDiskSync(db),
-  /**
-   * Called when a batch of changes begins, so that the watchdog can name it (lib/loop-watch.ts).
-   */
+  /** Called when a batch of changes begins, so that the watchdog can name it (lib/loop-watch.ts). */
   beginWork: () => void = () => {},
 ): Writer {
   const transactions = createTransactions({ db, log, beginWork });

@@ -1,8 +1,8 @@
 /**
  * The branding of a project on the pages for its recipients: its name, logo and colour. Pure.
  *
- * The colour fills the main button. Text on it is black or white, as the contrast says. Where the
- * colour itself is text or the edge of a control, it is moved towards black or white until it can be
+ * The colour fills the main button. Text on it is black or white, as the contrast says. If the colour
+ * itself is used for text or the edge of a control, it is moved towards black or white until it can be
  * read on the card, in light and in dark.
  */
 

@@ -65,7 +65,7 @@ export type HtmlPage = {
   status?: number;
   headers?: Readonly<Record<string, string>>;
   /**
-   * Whether its form may lead to another site: browsers apply the policy of a form also to the
+   * True if its form may lead to another site: browsers apply the policy of a form also to the
    * addresses to which its answer redirects.
    */
   mayLeave?: boolean;

@@ -1,4 +1,4 @@
-/** What the files of a release are called, which its maker (scripts/release.ts) and its users agree on. */
+/** The names of the files of a release, which its maker (scripts/release.ts) and its users share. */
 
 /** Lists the digest and the name of each file of the release, as `sha256sum` writes it. */
 export const SUMS_FILE = "SHA256SUMS";

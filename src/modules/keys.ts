@@ -1,8 +1,8 @@
 /**
- * API keys. In order: a key is created, and its text is shown once while only a digest is stored;
- * each request is authenticated by the digest of its key; the requests and the times of last use are
- * collected and stored together; a revoked key is refused from the next request on. What a key may do
- * is checked in http/admission.ts, smtp/submission.ts and emails/accept.ts.
+ * API keys. In order: a key is created, and its text is shown once while only a digest is stored; each
+ * request is authenticated by the digest of its key; the requests and the times of last use are
+ * collected and stored together; a revoked key is refused from the next request on. The rights of a key
+ * are checked in http/admission.ts, smtp/submission.ts and emails/accept.ts.
  */
 
 import { type Static, Type } from "@sinclair/typebox";

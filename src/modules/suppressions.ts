@@ -343,7 +343,7 @@ type Entry = {
   at: number;
   /** The mail whose bounce or complaint is the cause. */
   emailSeq?: number;
-  /** When the entry is removed; never if absent or null. */
+  /** The time at which the entry is removed; never if absent or null. */
   expiresAt?: number | null;
 };
 

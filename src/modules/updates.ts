@@ -1,6 +1,6 @@
 /**
- * Whether there is a newer version, with `--update-check`. Once a day the server reads the signed list of the
- * newest release, from the place where everybody reads it: the request names neither this installation
+ * Finds a newer version, with `--update-check`. Once a day the server reads the signed list of the
+ * newest release, from the same address for all servers: the request names neither this installation
  * nor its version. The answer counts only if the key of releases has signed it. Nothing is installed; the owner
  * is told, by the page System, the doctor and the metrics. A failure means that the server asks again a day later.
  */

@@ -16,7 +16,7 @@ type CampaignEmails = {
   /** The variant of an A/B test; null for other mail. */
   variant: string | null;
   contactSeqs: readonly number[];
-  /** When the mails may leave. */
+  /** The earliest time at which the mails may leave. */
   dueAt: number;
   now: number;
 };

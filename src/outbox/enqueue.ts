@@ -70,7 +70,7 @@ type NewEmail = {
   status: "QUEUED" | "SUPPRESSED";
   priority: number;
   createdAt: number;
-  /** When it is to be sent; absent: at once. */
+  /** The time at which it is to be sent; absent: at once. */
   scheduledAt?: number | null;
 };
 

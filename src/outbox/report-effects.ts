@@ -1,5 +1,5 @@
 /**
- * Changes a mail as a report about it says, and records the events. What a report can change depends on
+ * Changes a mail as a report about it says, and records the events. The effect of a report depends on
  * whether a server is known to have accepted the mail:
  *
  * 1. It was accepted: the mail becomes BOUNCED, COMPLAINED or DELIVERED.

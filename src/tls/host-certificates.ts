@@ -35,7 +35,9 @@ function createHostCertificates(app: App) {
   const contexts = new Map<string, SecureContext>();
   let isStopped = false;
 
-  /** Those that lead here, and those that did when a certificate was ordered. Others take no place. */
+  /**
+   * The hosts that lead here, and those that did when a certificate was ordered. Others take no place.
+   */
   function readHosts(): HostRow[] {
     const { certificate, checkedAt, misses, problem, seq } = trackingHosts;
     const isReached = and(isNotNull(checkedAt), eq(misses, 0), isNull(problem));

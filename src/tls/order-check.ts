@@ -1,8 +1,8 @@
 /**
- * Looks, before a certificate is ordered, at what the CA will look at: the address of each name, the CAA
- * records, and whether port 80 of the name leads to this server. A try that must fail is not made, because
- * a CA allows few of them. What may look different from outside, as behind a router, is no reason
- * against a try: it is told if the CA refuses.
+ * Looks, before a certificate is ordered, at what the CA will look at: the address of each name, the
+ * CAA records, and whether port 80 of the name leads to this server. A try that must fail is not made,
+ * because a CA allows few of them. A finding that may differ from outside, as behind a router, does not
+ * prevent a try: it is told if the CA refuses.
  */
 
 import type { App } from "../core/app.ts";
@@ -76,7 +76,7 @@ export async function findCaa(
   return "none";
 }
 
-/** Whether the records let the CA issue a certificate for a name that is no wildcard. */
+/** True if the records let the CA issue a certificate for a name that is no wildcard. */
 export function mayIssue(records: readonly CaaRecord[], identity: string): boolean {
   if (records.some(({ isCritical, tag }) => isCritical && !KNOWN_TAGS.includes(tag))) return false;
   const issuers = records.filter(({ tag }) => tag === "issue");

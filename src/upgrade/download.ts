@@ -12,7 +12,9 @@ const EXECUTABLE_MODE = 0o755;
 /** Reports the received bytes, and all of them if that is known. */
 export type OnProgress = (received: number, all: number | null) => Promise<void>;
 
-/** Writes the file `name` of the release to `to`. What was there, and what is refused, is removed. */
+/**
+ * Writes the file `name` of the release to `to`. A file that was there, or that is refused, is removed.
+ */
 export async function downloadExecutable(options: {
   source: ReleaseSource;
   release: SignedRelease;

@@ -27,8 +27,9 @@ export function installedExecutable(): string {
 }
 
 /**
- * Returns what to do instead of replacing the executable, in a sentence; null if the file is nobody
- * else's. `firstProcess` is the command line of process 1, which in a container of the image is this program.
+ * Returns what to do instead of replacing the executable, in a sentence; null if no other program
+ * manages the file. `firstProcess` is the command line of process 1, which in a container of the image
+ * is this program.
  */
 export async function instructionsFor(
   executable: string,

@@ -47,7 +47,7 @@ const Result = Type.Object({
   keptAt: Type.String(),
   /** Mails that the newer version accepted; null if its database could not be read. */
   acceptedMails: Type.Union([Type.Integer(), Type.Null()]),
-  /** Whether anything happened in the newer version, so that the queue is held. */
+  /** True if anything happened in the newer version, so that the queue is held. */
   isHeld: Type.Boolean(),
 });
 export type RollbackResult = Static<typeof Result>;
@@ -76,7 +76,7 @@ export function requestRollback(data: string, version: string, now: number): voi
   writeDurably(requestOf(data), request);
 }
 
-/** What the start that went back has found out; null if none did. */
+/** The findings of the start that went back; null if none did. */
 export function readRollbackResult(data: string): RollbackResult | null {
   const file = join(folderOf(data), RESULT);
   if (!existsSync(file)) return null;

@@ -12,7 +12,7 @@ import { stringAt, valueAt } from "../support/json.ts";
 import { type Fault, type S3Server, startS3Server } from "../support/s3-server.ts";
 
 const MIB = 1024 * 1024;
-/** Of 64 KiB each, which are not compressed, so the archive is uploaded in two parts. */
+/** They have 64 KiB each and are not compressed, so the archive is uploaded in two parts. */
 const BLOBS = 140;
 const TARGET = "s3://backups/shop";
 

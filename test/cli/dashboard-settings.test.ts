@@ -89,7 +89,7 @@ test("a server that is killed while its relay changes loses no mail, and starts 
   expect((await send(next.url, ["last@example.net"])).status).toBe(200);
   await waitUntil(() => recipients(second).includes("last@example.net"));
   expect(recipients(first)).not.toContain("last@example.net");
-  // What was under way at the kill waits for the end of its lease, and some mails leave right now.
+  // Mail that was under way at the kill waits for the end of its lease, and some mails leave right now.
   using db = new Database(join(data, "mailstead.db"), { readonly: true });
   const waiting = db
     .query<{ to: string }, []>(
@@ -104,7 +104,7 @@ test("a server that is killed while its relay changes loses no mail, and starts 
   await command("send", "--to", "cli@example.net", "--from", "a@shop.test", "--subject", "s");
   expect(recipients(second)).toContain("cli@example.net");
 
-  // `mailstead dev` catches all mail, whatever the dashboard says.
+  // `mailstead dev` catches all mail, independent of the settings of the dashboard.
   next.server.child.kill("SIGKILL");
   await next.server.child.exited;
   const ports = ["--port", "0", "--capture-smtp", "127.0.0.1:0"];

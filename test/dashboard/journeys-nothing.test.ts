@@ -1,5 +1,5 @@
 /**
- * The journey of somebody who is asked why a person got no mail, and knows only the address: from the
+ * The journey of a user who is asked why a person got no mail, and knows only the address: from the
  * palette to a sentence that says the reason and what to do. Mail leaves directly, to a name server
  * and mail servers on loopback. The tests use one page, each from where the one before ended.
  */

@@ -86,7 +86,7 @@ export function findCalls(sources: ReadonlyMap<string, string>): Call[] {
     .flatMap(([file, text]) => callsOfFile(file, text, new Names(texts)));
 }
 
-/** Whether the dashboard calls the operation. */
+/** True if the dashboard calls the operation. */
 export const isCalled = ({ method, path }: Operation, calls: readonly Call[]): boolean =>
   calls.some((call) => call.method === method && isMatch(path, call));
 

@@ -397,7 +397,7 @@ describe("the counters are right after", () => {
     await a.advance(60 * 60_000);
     const ended = (await a.executions(id)).map(({ status }) => status);
     expect(ended).toEqual(["EXITED", "EXITED"]);
-    // Whether there are more bytes depends on how many mails were sent before.
+    // The number of bytes depends on the mails that were sent before.
     expect(findWrongUsage(a.t.db.sqlite)).toEqual([]);
     usage = usageOf(a.t.db.sqlite);
     await a.t.call("DELETE", `/contacts/${a.contactId()}`);

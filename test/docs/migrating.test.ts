@@ -43,7 +43,7 @@ test("mail leaves through the old provider and is recorded here; then the way ch
     attempts: [{ number: 1 }],
   });
 
-  // 2. What becomes of the mail there is reported here.
+  // 2. The provider reports the results of its mail here.
   const source = await before.call("POST", "/report-sources", { provider: "POSTMARK" });
   const bounced = signed(
     "POSTMARK",

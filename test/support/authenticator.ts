@@ -7,7 +7,7 @@ type Challenge = Partial<Options> & {
   challenge: string;
   /** The flags of the authenticator data: the user is present (1), and verified (4). */
   flags?: number;
-  /** What the authenticator has counted; it counts by itself otherwise. */
+  /** The counter of the authenticator; without it, the authenticator counts by itself. */
   counter?: number;
 };
 

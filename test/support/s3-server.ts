@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 
 export type Asked = { method: string; key: string; query: URLSearchParams };
 
-/** What is done instead of an answer: the connection is cut, or there is none, or an error. */
+/** A fault instead of the answer: the connection is cut, no answer comes, or an error. */
 export type Fault = "cut" | "hang" | { status: number; code: string };
 
 type Upload = { key: string; parts: Map<number, Buffer> };

@@ -1,4 +1,4 @@
-/** What is looked at before a certificate is ordered: addresses, CAA records (RFC 8659), port 80. */
+/** Checks before a certificate is ordered: addresses, CAA records (RFC 8659), port 80. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { CaaRecord } from "../../src/protocols/dns/answer.ts";

@@ -107,7 +107,7 @@ test.each<[string, string[], { acceptedMails: number | null; isHeld: boolean }]>
   expect(finishRollback(data, NOW)).toBeNull();
 });
 
-/** What the start does, one after the other: an interruption leaves the first ones done. */
+/** The steps of the start in order: an interruption leaves the first ones done. */
 const STEPS: readonly (readonly [string, () => void])[] = [
   ["before its beginning", () => {}],
   ["with the folder", () => mkdirSync(aside)],

@@ -16,7 +16,7 @@ export type SetupContext = {
   machine: Machine;
   prompter: Prompter;
   clock: Clock;
-  /** What the files of an earlier setup say. */
+  /** The values in the files of an earlier setup. */
   current: CurrentFiles;
   /** Prints a line for the user: to stderr with --json, whose result is on stdout. */
   say: (line: string) => void;

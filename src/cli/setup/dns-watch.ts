@@ -14,7 +14,7 @@ import { runForJson } from "./installation.ts";
 type RecordLine = {
   type: string;
   name: string;
-  /** What to publish; empty if the note says who knows it. */
+  /** The values to publish; empty if the note says who knows them. */
   value: string;
   state: "ok" | "missing" | "differs" | "unknown";
   isRequired: boolean;

@@ -62,7 +62,7 @@ export function findChanges(machine: Machine, wanted: readonly WantedFile[]): Fi
 /** A new file with more lines, such as the unit, is only shown in a dry run. */
 const MAX_LINES_OF_NEW = 30;
 
-/** What changes, in lines that begin with `+` or `-`. Values of secrets are not shown. */
+/** The changes, in lines that begin with `+` or `-`. Values of secrets are not shown. */
 export function describeChange(
   { path, kind, content, before, isSecret }: FileChange,
   { isWhole }: { isWhole: boolean },
@@ -161,7 +161,7 @@ function keepOld(machine: Machine, path: string, now: number): void {
   chmodSync(copy, mode & 0o777);
 }
 
-/** Everybody may look into it: what must not be read has rights of its own. */
+/** All users may read the folder; secret files have rights of their own. */
 export function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));

@@ -60,7 +60,7 @@ export type KnownInstallation = {
 
 const NOTHING: KnownInstallation = { projects: [], owners: [] };
 
-/** What there is already; nothing before the first setup. */
+/** The parts that exist already; none before the first setup. */
 export async function readInstallation(setup: SetupContext): Promise<KnownInstallation> {
   const { machine } = setup;
   if (!existsSync(machine.path(join(DATA_FOLDER, "mailstead.db")))) return NOTHING;
@@ -148,7 +148,7 @@ export async function ensureRecoveryKey(setup: SetupContext): Promise<string | n
 /** How the first mail went. */
 export type TestMail = {
   status: "delivered" | "sent" | "deferred" | "failed" | "waiting";
-  /** What the receiving server said, or the fault. */
+  /** The reply of the receiving server, or the fault. */
   reason: string;
 };
 

@@ -1,4 +1,7 @@
-/** What setup asks the network and the firewall: the DNS, outgoing port 25, and ports that are taken. */
+/**
+ * The requests of setup to the network and the firewall: the DNS, outgoing port 25, and ports that are
+ * taken.
+ */
 
 import { networkInterfaces } from "node:os";
 import type { Config } from "../../config/settings.ts";

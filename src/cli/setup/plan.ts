@@ -90,7 +90,7 @@ export function wantedFiles(
   ];
 }
 
-/** What the unit does not allow by itself: to write backups outside its folder. */
+/** Adds the right that the unit does not give by itself: to write backups outside its folder. */
 function dropInText({ backupTo }: Config): string | null {
   const folder = outsideFolder(backupTo);
   if (folder === null) return null;

@@ -63,7 +63,7 @@ export function ContactPreview(props: {
 const REMOTE =
   /(?:src|srcset|background)\s{0,9}=\s{0,9}["']?\s{0,9}https?:|url\(\s{0,9}["']?https?:/i;
 
-/** Whether a mail refers to images of other servers. */
+/** True if a mail refers to images of other servers. */
 export const hasRemoteImages = (html: string): boolean => REMOTE.test(html);
 
 /** Finds a contact by a part of the address. */

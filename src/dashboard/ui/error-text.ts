@@ -1,4 +1,4 @@
-/** What a page says about a refused request. The texts of the interface are for programs as well. */
+/** Texts of pages for refused requests. The texts of the interface are for programs as well. */
 
 import { ApiError, NOT_FOUND, SESSION_MISSING } from "../api.ts";
 
@@ -9,7 +9,7 @@ const FOR_PROGRAMS =
 /** The status of a request whose values are refused. */
 const INVALID = 422;
 
-/** The code of a change to an object that somebody else has changed meanwhile. */
+/** The code of a change to an object that another user has changed meanwhile. */
 const CONFLICT = "REVISION_CONFLICT";
 
 /** The interface names the object: `No such campaign.` Its other 404 answers have other messages. */
@@ -21,18 +21,18 @@ const missingNoun = (error: unknown): string | null =>
     ? (NO_SUCH.exec(error.message)?.[1] ?? null)
     : null;
 
-/** Whether the object was deleted, or never existed. */
+/** True if the object was deleted, or never existed. */
 export const isMissing = (error: unknown): boolean => missingNoun(error) !== null;
 
-/** Whether the dialog for an ended session, which asks for the password, says all there is to say. */
+/** True if the dialog for an ended session, which asks for the password, says all there is to say. */
 export const isSessionEnd = (error: unknown): boolean =>
   error instanceof ApiError && error.code === SESSION_MISSING;
 
-/** Whether the same request may succeed later. */
+/** True if the same request may succeed later. */
 export const isPassing = (error: unknown): boolean =>
   !isMissing(error) && !(error instanceof ApiError && error.status === INVALID);
 
-/** Whether somebody else has changed the object since the page read it. */
+/** True if another user has changed the object since the page read it. */
 export const isConflict = (error: unknown): boolean =>
   error instanceof ApiError && error.code === CONFLICT;
 

@@ -14,15 +14,15 @@ export function useWhyUnknown(): string {
 }
 
 /**
- * Whether the number of deliveries says something: a relay does not report them, and captured mail
- * reaches nobody. With other counts, a receiver has confirmed some, or mail left in another way before.
+ * True if the number of deliveries is meaningful: a relay does not report them, and captured mail is
+ * not delivered. With other counts, a receiver has confirmed some, or mail left in another way before.
  */
 export function useDeliveriesKnown(): (counts: { delivered: number }) => boolean {
   const { transport } = useAppState();
   return ({ delivered }) => UNKNOWN[transport] === undefined || delivered > 0;
 }
 
-/** What the relay needs, who signs the mail, what it limits, and how it reports bounces. */
+/** Notes on the relay: its needs, the signature of the mail, its limits, and its reports of bounces. */
 export function relayFacts(relay: Relay): [label: string, text: string][] {
   const { needs, signing, records, limit, reports } = relay;
   const facts: [string, string][] = [

@@ -20,7 +20,7 @@ export function RowDrawer<T extends Row>(props: {
   /** The word for a row, such as "mailbox". */
   noun: string;
   queryKey: string;
-  /** What deleting a row changes and what it leaves. */
+  /** The effects of deleting a row. */
   effect: (row: T) => string;
   onDelete: (id: string) => Promise<unknown>;
   onOpen: (id: string) => void;

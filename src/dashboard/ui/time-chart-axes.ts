@@ -1,4 +1,4 @@
-/** What the axes of a TimeChart show. Pure. */
+/** The labels of the axes of a TimeChart. Pure. */
 
 import type { ChartData } from "./time-chart-parts.tsx";
 

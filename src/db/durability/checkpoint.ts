@@ -119,7 +119,7 @@ export function createCheckpoints(deps: {
   let pause: Promise<void> | null = null;
   /** False while the database file may contain pages that are not on disk. */
   let isSynced = true;
-  /** Whether the frames that a round could not copy may be held back by our own readers. */
+  /** True if the frames that a round could not copy may be held back by our own readers. */
   let hasReaders = false;
   const progress = createCopyProgress(log, {
     note: () => (hasReaders || readers.isReading() ? undefined : contention.note()),

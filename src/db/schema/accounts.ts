@@ -63,8 +63,8 @@ export const memberships = sqliteTable(
 export const SIGN_IN_METHODS = ["PASSWORD", "LINK", "PASSKEY"] as const;
 
 /**
- * What is missing before a session works: the second factor of the user (SECOND_FACTOR), or that the
- * user sets one up (ENROLMENT).
+ * The step that is missing before a session works: the user gives the second factor (SECOND_FACTOR), or
+ * sets one up (ENROLMENT).
  */
 export const SIGN_IN_STEPS = ["SECOND_FACTOR", "ENROLMENT"] as const;
 
@@ -173,7 +173,7 @@ export const userTokens = sqliteTable(
     /** Project and role of an invitation. */
     projectSeq: integer("project_seq").references(() => projects.seq),
     role: text("role", { enum: MEMBER_ROLES }),
-    /** Whether the text was only sent by mail, so that it proves the address of an invitation. */
+    /** True if the text was only sent by mail, so that it proves the address of an invitation. */
     isMailed: integer("is_mailed", { mode: "boolean" }).notNull().default(false),
     createdAt: integer("created_at").notNull(),
     expiresAt: integer("expires_at").notNull(),

@@ -15,7 +15,7 @@ export const alerts = sqliteTable(
     id: text("id").notNull().unique(),
     /** Name in the table of conditions (modules/alerts/conditions.ts). */
     condition: text("condition").notNull(),
-    /** What it is about, such as the id of a domain; empty if the condition is of the installation. */
+    /** The object of the alert, such as the id of a domain; empty for the whole installation. */
     subject: text("subject").notNull(),
     severity: text("severity", { enum: ALERT_SEVERITIES }).notNull(),
     title: text("title").notNull(),
@@ -34,7 +34,7 @@ export const alerts = sqliteTable(
   ],
 );
 
-/** What the targets of alerts are told, in order. A notice waits as long as `next_at` is set. */
+/** Notices to the targets of alerts, in order. A notice waits as long as `next_at` is set. */
 export const alertNotices = sqliteTable(
   "alert_notices",
   {

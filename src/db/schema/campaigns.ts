@@ -49,9 +49,7 @@ export const campaigns = sqliteTable(
     segmentSeq: integer("segment_seq").references(() => segments.seq, { onDelete: "set null" }),
     /** JSON condition; only for FILTERED. */
     audienceFilter: text("audience_filter"),
-    /**
-     * Mails per second, below the rate of the installation; null if the campaign has no own rate.
-     */
+    /** Mails per second, below the rate of the installation; null if the campaign has no own rate. */
     rate: real("rate"),
     status: text("status", { enum: CAMPAIGN_STATUSES }).notNull(),
     /** Reason for the pause, if the service paused the campaign itself. */
@@ -89,7 +87,7 @@ export const campaigns = sqliteTable(
     isArchived: integer("is_archived", { mode: "boolean" }).notNull().default(false),
     /** The content of its mails, which is fixed when sending starts; null before. */
     messageSeq: integer("message_seq"),
-    /** When a SCHEDULED campaign starts if that is before `scheduled_at` (campaigns/local-times.ts). */
+    /** The start of a SCHEDULED campaign if it is before `scheduled_at` (campaigns/local-times.ts). */
     startAt: integer("start_at"),
     /** Name of the zone in which the time was chosen, or RECIPIENT. */
     timeZone: text("time_zone"),
@@ -191,7 +189,7 @@ export const campaignHours = sqliteTable(
   (table) => [primaryKey({ columns: [table.campaignSeq, table.hour] })],
 );
 
-/** How the winner of an A/B test is chosen: by the best rate, or by a person. */
+/** The rule for the winner of an A/B test: the best rate, or the choice of a person. */
 export const AB_WINNER_RULES = ["OPENS", "CLICKS", "EVENT", "MANUAL"] as const;
 
 /** TEST: its mails leave; WAITING: for the winner; REST: nothing is left to decide. */

@@ -19,7 +19,7 @@ export const contacts = sqliteTable(
     updatedAt: integer("updated_at").notNull(),
     /** Until when it gets no marketing mail, at its own wish; null if it never paused. */
     pausedUntil: integer("paused_until"),
-    /** Whether opens and clicks may be recorded; null if the contact has not chosen. */
+    /** True if opens and clicks may be recorded; null if the contact has not chosen. */
     tracking: integer("tracking", { mode: "boolean" }),
   },
   (table) => [
@@ -51,7 +51,7 @@ export const suppressions = sqliteTable(
      * key, because mails are described in a file that imports this one.
      */
     emailSeq: integer("email_seq"),
-    /** When the entry is removed; null for never. */
+    /** The time at which the entry is removed; null for never. */
     expiresAt: integer("expires_at"),
   },
   (table) => [

@@ -35,7 +35,7 @@ export const forms = sqliteTable(
     topics: text("topics", { mode: "json" }).$type<FormTopic[]>().notNull(),
     /** The wording of the consent that the person gives; null for none of its own. */
     consent: text("consent"),
-    /** Whether the consent is a box that must be ticked. */
+    /** True if the consent is a box that must be ticked. */
     hasConsentBox: integer("has_consent_box", { mode: "boolean" }).notNull(),
     buttonLabel: text("button_label"),
     confirmation: text("confirmation", { enum: FORM_CONFIRMATIONS }).notNull(),

@@ -27,7 +27,7 @@ export const topics = sqliteTable(
     key: text("key").notNull(),
     name: text("name").notNull(),
     description: text("description"),
-    /** Whether contacts without a choice of their own get its mail. */
+    /** True if contacts without a choice of their own get its mail. */
     defaultState: text("default_state", { enum: TOPIC_DEFAULTS }).notNull(),
     visibility: text("visibility", { enum: TOPIC_VISIBILITIES }).notNull(),
     createdAt: integer("created_at").notNull(),

@@ -18,7 +18,7 @@ const CODES_WINDOW_MS = 60 * WINDOW_MS;
 const CODES_PER_ACCOUNT = 10;
 /**
  * Challenges for passkeys that a user gets per minute, or a client address without a user. All share
- * one store, so nobody may fill it.
+ * one store, so no user may fill it.
  */
 const CHALLENGES_PER_HOLDER = 30;
 const MAX_TRACKED = 20_000;

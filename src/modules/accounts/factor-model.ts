@@ -13,7 +13,7 @@ const PasskeyName = Type.String({ minLength: 1, maxLength: 100, format: "header-
 
 export const CodeInput = Input({ code: Type.String({ pattern: "^[0-9]{6}$" }) });
 
-/** What a passkey has signed, as the browser returns it. */
+/** The signed answer of a passkey, as the browser returns it. */
 export const PasskeyAnswer = Input({
   id: CredentialId,
   clientDataJSON: ClientData,

@@ -84,7 +84,7 @@ export function listPasskeys({ db }: Pick<App, "db">, userSeq: number): PasskeyR
   return rows.orderBy(asc(passkeys.seq)).all();
 }
 
-/** What the browser needs to make a passkey for the user of a session. */
+/** Makes the options with which the browser creates a passkey for the user of a session. */
 export function registrationOptions(app: App, user: SessionUser, sessionSeq: number) {
   requirePossible(app);
   return {
@@ -108,8 +108,8 @@ export function registrationOptions(app: App, user: SessionUser, sessionSeq: num
 }
 
 /**
- * What the browser needs to sign with a passkey; of the given user, or of any user whom the
- * authenticator knows.
+ * Makes the options with which the browser signs with a passkey: one of the given user, or of any user
+ * whom the authenticator knows.
  */
 export function assertionOptions(app: App, place: Place, userSeq: number | null) {
   requirePossible(app);
@@ -174,7 +174,7 @@ export function proveWithPasskey(
   });
 }
 
-/** Runs a verification. What it does not accept gets one answer; the cause is for the log. */
+/** Runs a verification. All refusals get the same answer; the cause is for the log. */
 function accepted<T>(status: 401 | 422, check: () => T): T {
   try {
     return check();

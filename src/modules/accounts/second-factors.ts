@@ -31,7 +31,7 @@ export function isRequired(policy: SecondFactorPolicy, user: { isOwner: boolean 
   return policy === "all" || (policy === "owners" && user.isOwner);
 }
 
-/** What a user can prove a second factor with. */
+/** The second factors of a user. */
 export function factorsOf({ db }: Pick<App, "db">, userSeq: number) {
   const totp = db
     .select({ confirmedAt: totpSecrets.confirmedAt })

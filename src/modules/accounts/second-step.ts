@@ -98,7 +98,7 @@ export function createSecondStep(deps: {
   function enrolled(session: EnrollingSession, client: Client) {
     const recoveryCodes = firstCodes(session.user.seq);
     const signedIn = session.isPending ? complete(session, client) : null;
-    // Somebody who knows only the password must not add a factor of their own after the first one.
+    // A person who knows only the password must not add a factor of their own after the first one.
     sessions.endEnrolments(session.user.seq);
     return { recoveryCodes, signedIn };
   }
@@ -110,7 +110,7 @@ export function createSecondStep(deps: {
   }
 
   return {
-    /** What a user can prove a second factor with, as the account page shows it. */
+    /** The second factors of a user, as the account page shows them. */
     show({ user }: EnrollingSession) {
       const { isOn, totpSince, recoveryCodesLeft } = factors.factorsOf(app, user.seq);
       return {

@@ -117,7 +117,7 @@ export function createAccounts(deps: {
       return isOn;
     },
 
-    /** What a user has to do after the password or a link; null if nothing. */
+    /** The step that a user must take after the password or a link; null if none. */
     stepFor(user: UserRow): SessionRow["step"] {
       if (factorsOf(deps, user.seq).isOn) return "SECOND_FACTOR";
       return isRequired(deps.secondFactorPolicy, user) ? "ENROLMENT" : null;

@@ -3,7 +3,7 @@
  * and how long it must be over until the alert is cleared. A condition with a limit gets a lower one
  * while its alert is open, so that a value near the limit does not raise and clear it again and again.
  *
- * Each is read once a minute: a value in memory, or a few rows by an index. What counts is read in a
+ * Each is read once a minute: a value in memory, or a few rows by an index. Counting reads run in a
  * thread.
  */
 
@@ -32,7 +32,7 @@ type Found = {
   finding: string;
 };
 
-/** What the alerts need of parts that are above the modules. */
+/** The values that alerts need from parts above the modules. */
 export type AlertSources = {
   /** The certificates of HTTPS and of the SMTP listeners, as far as they have some. */
   certificates: () => CertificateState[];

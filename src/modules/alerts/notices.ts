@@ -72,7 +72,7 @@ const settleNotice = statement<
 const insertNotice = statement<unknown, [string, NoticeKind, number | null, number, number]>(`
   INSERT INTO alert_notices (target, kind, alert_seq, created_at, next_at) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT (alert_seq, kind, target) DO NOTHING`);
-/** Whether the target knows of the alert, or will. */
+/** True if the target knows of the alert, or will. */
 const findRaised = statement<{ seq: number }, [number, string]>(`
   SELECT seq FROM alert_notices WHERE alert_seq = +? AND kind = 'RAISED' AND target = +?
     AND (is_delivered = 1 OR next_at IS NOT NULL)`);
@@ -232,7 +232,9 @@ function createNoticeSender(app: App) {
       }
     },
 
-    /** Waits a little for what is under way. What does not end is sent again by the next start. */
+    /**
+     * Waits a little for what is under way. Notices that do not end are sent again by the next start.
+     */
     async stop(): Promise<void> {
       await worker.stop();
       const ended = Promise.all(underWay);

@@ -32,7 +32,7 @@ function within(
   const cancel = clock.after(LIMIT_MS, () =>
     resolve({ isDelivered: false, isFinal: false, reply }),
   );
-  // After the limit, nobody else sees that it failed.
+  // After the limit, the failure is not shown anywhere else.
   sending.catch((error: unknown) =>
     log.error("a test of an alert failed", { kind, error: String(error) }),
   );

@@ -274,7 +274,7 @@ const DAY_MS = 24 * 60 * 60_000;
 const MAX_AGE_MS = 30 * DAY_MS;
 
 /**
- * Whether a report may be sent to this address: a return path of this installation with a valid
+ * True if a report may be sent to this address: a return path of this installation with a valid
  * signature, at the bounce host of its mail, which is not older than 30 days. The address of an
  * unsubscription does not expire, like the link.
  */

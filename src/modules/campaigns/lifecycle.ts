@@ -227,7 +227,7 @@ function createStatusRows(app: App) {
         .where(and(eq(campaigns.status, "SCHEDULED"), lte(START_AT, clock.now())))
         .all(),
 
-    /** When the next scheduled campaign is due; null if none is scheduled. */
+    /** The time at which the next scheduled campaign is due; null if none is scheduled. */
     nextDueAt(): number | null {
       const [row] = db
         .select({ at: sql<number | null>`min(${START_AT})` })

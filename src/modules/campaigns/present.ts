@@ -66,7 +66,7 @@ export function presentCampaign(app: App, row: CampaignRow): Campaign {
   };
 }
 
-/** Where a campaign comes from; null for a campaign of this server. */
+/** The product from which a campaign was imported; null for a campaign of this server. */
 export function importedOf(row: CampaignRow): ImportedCampaign | null {
   const { importedFrom, importedId, importedAt, importedSentAt, importedCounts } = row;
   if (importedFrom === null || importedId === null || importedAt === null) return null;

@@ -158,7 +158,7 @@ function isExpanded({ audienceCursor, audienceEnd }: CampaignRow): boolean {
 }
 
 /**
- * Whether a part of the audience is not written yet, and can be. False for a row without an audience,
+ * True if a part of the audience is not written yet, and can be. False for a row without an audience,
  * and for an audience that was refused: its expansion would end at once, again and again.
  */
 function isAudienceDue(campaign: CampaignRow): boolean {

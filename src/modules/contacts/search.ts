@@ -53,7 +53,7 @@ export function contactFilter({
   );
 }
 
-/** Whether the contact is in the topic with a key, by its choice or the default of the topic. */
+/** True if the contact is in the topic with a key, by its choice or the default of the topic. */
 const isInTopicWith = (key: string): SQL => sql`(
   SELECT coalesce(
     (SELECT chosen.is_subscribed FROM topic_subscriptions AS chosen
@@ -90,7 +90,7 @@ const pathOf = (...keys: readonly string[]): string =>
   `$${keys.map((key) => `.${JSON.stringify(key)}`).join("")}`;
 
 /**
- * Whether the value at a key of the data has a part. A key with dots may also be a path. A contact
+ * True if the value at a key of the data has a part. A key with dots may also be a path. A contact
  * without the key is compared by its keys that differ from it in letter case only.
  */
 function hasValue(key: string, part: string): SQL {
@@ -163,7 +163,7 @@ const isColumn = (sort: string): sort is keyof typeof SORTED_COLUMNS =>
 const isSortKey = (sort: string): boolean =>
   isColumn(sort) || (sort.startsWith(DATA_PREFIX) && sort.length > DATA_PREFIX.length);
 
-/** Whether a list is filtered or sorted by the data of contacts, which viewers do not see in full. */
+/** True if a list is filtered or sorted by the data of contacts, which viewers do not see in full. */
 export const readsData = ({ data, sort }: { data?: string; sort?: string }): boolean =>
   data !== undefined || sort?.startsWith(DATA_PREFIX) === true;
 

@@ -142,7 +142,7 @@ function createContacts(app: App) {
   }
 
   /**
-   * Whether the contact may become subscribed. A person who was erased after they had left comes back
+   * True if the contact may become subscribed. A person who was erased after they had left comes back
    * only by themselves; then the standing of the address ends.
    */
   function maySubscribe(

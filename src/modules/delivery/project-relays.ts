@@ -322,7 +322,7 @@ export const relayChanged = perApp((app: App) => {
 
 const tests = perApp(() => ({ underWay: 0 }));
 
-/** With an entry in the audit log, because this server has connected to a host that somebody chose. */
+/** With an entry in the audit log, because this server has connected to a host that a user chose. */
 async function runRecordedTest(
   app: App,
   relay: Relay,

@@ -42,7 +42,10 @@ const MAX_HOSTS = 5;
 const MAX_ALL_HOSTS = 1_000;
 /** Hosts that are checked in one round, one after the other. */
 const MAX_CHECKED = 10;
-/** Delays of the first checks, because somebody may be publishing the record; later ones are hourly. */
+/**
+ * Delays of the first checks, because the record may be in the course of publication; later ones are
+ * hourly.
+ */
 const DELAYS_MS = [MINUTE_MS, MINUTE_MS, 2 * MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS] as const;
 const MAX_HOURLY_CHECKS = 72;
 /** Consecutive checks with a fault after which a host is not used any more, or is forgotten. */
@@ -135,7 +138,7 @@ const findHost = statement<{ seq: number }, [string]>(
   "SELECT seq FROM tracking_hosts WHERE host = +?",
 );
 
-/** Whether a host is, or was, the tracking host of a project. */
+/** True if a host is, or was, the tracking host of a project. */
 export function isTrackingHost(app: Pick<App, "db">, host: string): boolean {
   return findHost(app).get(host) !== null;
 }

@@ -48,7 +48,7 @@ type AcceptDeps = DraftDeps & {
   events: EventLog;
   store: EmailStore;
   requireVerifiedDomain: boolean;
-  /** Whether mail is captured, so that it does not leave this server. */
+  /** True if mail is captured, so that it does not leave this server. */
   isCapturing: () => boolean;
 };
 
@@ -68,7 +68,7 @@ export function createAccept(deps: AcceptDeps) {
       userEmail: string | null;
       /** The domains to which the key is bound; empty for all of the project. */
       senderDomains: readonly string[];
-      /** Whether templates may contain the syntax of other languages. */
+      /** True if templates may contain the syntax of other languages. */
       isLenient: boolean;
       reserveCopies: () => Promise<void>;
       /** Counts the copies of data of all mails of a request; absent for a request of one. */

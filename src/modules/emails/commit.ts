@@ -34,7 +34,7 @@ export function createCommit(deps: {
     templateId: string | null;
     /** JSON: the tags of the mail. */
     tags?: string | null;
-    /** When it is to be sent; null or absent: at once. */
+    /** The time at which it is to be sent; null or absent: at once. */
     scheduledAt?: number | null;
     /** The subscription that the request sets; undefined leaves a known contact as it is. */
     subscribed: boolean | undefined;

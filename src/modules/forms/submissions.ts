@@ -93,7 +93,7 @@ const countTagged = statement<{ total: number }, [number, string, string, string
   WHERE project_seq = +? AND email >= +? AND email < +? AND substr(email, instr(email, '@')) = +?
     AND created_at > +?`);
 
-/** Whether a confirmation mail went to the address in the last hour, or too many to its mailbox. */
+/** True if a confirmation mail went to the address in the last hour, or too many to its mailbox. */
 function hasRecent(app: App, projectSeq: number, email: string): boolean {
   const since = app.clock.now() - HOUR_MS;
   if (findRecent(app).get(projectSeq, email, since) !== null) return true;

@@ -1,6 +1,6 @@
 /**
- * What the routes of Plunk's interface share: the older error, parameters of lists, kinds of mail, the
- * content of campaigns and templates, and the deletion of several objects.
+ * Shared parts of the routes of Plunk's interface: the older error, parameters of lists, kinds of mail,
+ * the content of campaigns and templates, and the deletion of several objects.
  */
 
 import { type Static, Type } from "@sinclair/typebox";

@@ -32,7 +32,7 @@ export type SavedChoices = {
   topics: readonly { id: string; isSubscribed: boolean }[];
   /** Null for no break, and undefined to leave it as it is. */
   pausedUntil: number | null | undefined;
-  /** Whether opens and clicks may be recorded; undefined if the form did not ask. */
+  /** True if opens and clicks may be recorded; undefined if the form did not ask. */
   tracking: boolean | undefined;
   /** A language that the pages have; null if it was not chosen. */
   language: string | null;

@@ -24,7 +24,7 @@ export type PreferenceView = {
   topics: readonly ShownTopic[];
   /** Until when the person gets no newsletters, in Unix milliseconds; null without a break. */
   pausedUntil: number | null;
-  /** Whether the person allows measurement; null if the project never measures. */
+  /** True if the person allows measurement; null if the project never measures. */
   isTrackingAllowed: boolean | null;
   /** The time of the request. */
   now: number;

@@ -47,7 +47,7 @@ const latestTo = statement<{ found: number }, [number, string, Kind, number]>(`
 
 type Asked = { contact: ContactRow; kind: Kind; newAddress: string | null };
 
-/** Whether the mail would come too soon after another one. */
+/** True if the mail would come too soon after another one. */
 function isTooSoon(app: App, { contact, kind, newAddress }: Asked): boolean {
   const since = app.clock.now() - MAIL_INTERVAL_MS;
   if (kind === "NEW_ADDRESS" && newAddress !== null) {

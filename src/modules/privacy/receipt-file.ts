@@ -29,9 +29,12 @@ const LONGEST_LINE = 1_000;
 const StoredReceipt = Type.Object({
   id: Type.String(),
   projectId: Type.String(),
-  /** Of the address. */
+  /** The digest of the address. */
   digest: Type.String(),
-  /** Of the id of the contact, whose address may be another one in the backup; absent without one. */
+  /**
+   * The digest of the contact's id, because the backup may have another address of it; absent without a
+   * contact.
+   */
   contactDigest: Type.Optional(Type.String()),
   standing: Nullable(OneOf(ERASED_STANDINGS)),
   requestedAt: Type.Integer(),

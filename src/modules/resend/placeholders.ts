@@ -42,7 +42,7 @@ function placeholder(given: string, fallback: string | undefined): string {
   return `{{ ${name} ?? "${fallback.replaceAll(/["\\]/g, String.raw`\$&`)}" }}`;
 }
 
-/** Whether the service sets the placeholder, so that a request cannot. */
+/** True if the service sets the placeholder, so that a request cannot. */
 export const isSetByService = (name: string): boolean => isReserved(name) || OURS.has(name);
 
 /** The placeholders of a text in the form of Resend, each name once. */
@@ -65,7 +65,7 @@ export const withFallbacks = (text: string, fallbacks: ReadonlyMap<string, strin
 const RAW = "{% raw %}";
 const END_RAW = "{% endraw %}";
 
-/** The text in the form of Resend. What was written in our editors stays as it is. */
+/** The text in the form of Resend. A text that was written in our editors stays as it is. */
 export function textOfTemplate(template: string): string {
   const [first = "", ...parts] = template.split(RAW);
   const rest = parts.map((part) => {

@@ -75,7 +75,7 @@ const findChoices = statement<
 type TopicChoice = {
   topic: TopicRow;
   isSubscribed: boolean;
-  /** When the contact chose it; null while it has the default of the topic. */
+  /** The time of the contact's choice; null while it has the default of the topic. */
   changedAt: number | null;
 };
 

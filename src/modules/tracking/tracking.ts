@@ -236,7 +236,7 @@ const recentClicks = perApp(
 );
 
 /**
- * Whether the link was clicked a moment ago. The writer may run a change twice, so the hit itself
+ * True if the link was clicked a moment ago. The writer may run a change twice, so the hit itself
  * does not count as its own repetition.
  */
 function isRepeated(app: App, hit: Hit): boolean {
@@ -247,7 +247,7 @@ function isRepeated(app: App, hit: Hit): boolean {
 }
 
 /**
- * Whether the hit is ignored: its contact was deleted, the mail is a test mail, or the project
+ * True if the hit is ignored: its contact was deleted, the mail is a test mail, or the project
  * switched tracking off after the mail was sent, or its contact did.
  */
 function isNotTracked({ contactSeq, source, tracking, allowsTracking }: TrackedEmail): boolean {

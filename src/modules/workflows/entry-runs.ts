@@ -57,7 +57,7 @@ const cancelOpen = statement<unknown, [string, number, number]>(`
   SET status = 'CANCELLED', error = ?, completed_at = ?
   WHERE status = 'RUNNING' AND workflow_seq = +?`);
 
-/** Whether a run of the schedule is under way, or one that was requested. */
+/** True if a run of the schedule is under way, or one that was requested. */
 export const hasOpenRun = (app: App, workflowSeq: number, isPlanned: boolean): boolean =>
   existsOpen(app).get(workflowSeq, isPlanned ? 1 : 0)?.found === 1;
 

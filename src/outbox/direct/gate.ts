@@ -4,7 +4,7 @@
  * will soon have a free slot, which would be empty while another mail is signed.
  *
  * Tarpits (servers that accept connections and stay silent) cannot use up the connections:
- * - Each speed of site has a share of the mails under way. What counts is the speed now: when an unknown
+ * - Each speed of site has a share of the mails under way. The present speed counts: when an unknown
  *   site turns out to be silent, its mails no longer keep those to other unknown sites out.
  * - Up to four times as many mails may be under way as are admitted at once, because most of them then
  *   wait at slow sites. Beyond that, the mail that has waited longest is interrupted.

@@ -281,7 +281,7 @@ type HostAnswer = {
   result: SiteResult | null;
   contact: "notDialled" | "unreachable" | "answered";
   /**
-   * Whether to try the next address of the same host, or the next host; null if the decision is
+   * The next try: the next address of the same host, or the next host; null if the decision is
    * the outcome of the mail.
    */
   next: "address" | "host" | null;
@@ -401,8 +401,9 @@ function interpretGreeting(host: string, step: SmtpStep, reply: Reply): HostAnsw
 type Refused = { step: SmtpStep; reply: Reply; envelope?: MailObject["envelope"] };
 
 /**
- * A refusal of this server or of the sender is no fault of the recipient, so the mail waits, whatever the
- * code is (docs/delivery.md#R5): a quota, a block of our address, our DNS or TLS, a sender that is refused.
+ * A refusal of this server or of the sender is no fault of the recipient, so the mail waits, with each
+ * code (docs/delivery.md#R5): a quota, a block of our address, our DNS or TLS, a sender that is
+ * refused.
  */
 function decide({ step, reply, envelope }: Refused, reason: string): Decision {
   const { about, ...reading } = readReply(step, reply, envelope);

@@ -55,7 +55,7 @@ export type Lane = {
    * none is due. Mail of paused campaigns, sites and projects is not due.
    */
   stalledMs(): number;
-  /** When the next mail is due; null if none waits. */
+  /** The time at which the next mail is due; null if none waits. */
   nextDueAt(): number | null;
   /** Number of mails that are leased and have no stored outcome. */
   underWay(): number;

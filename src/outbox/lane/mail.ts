@@ -22,7 +22,7 @@ import type { LeasedMail } from "./rows.ts";
 
 /** The lane is told of each step of a mail. */
 type LaneMailEvents = {
-  /** Whether the mail may leave at this moment: then its transaction begins. */
+  /** True if the mail may leave at this moment: then its transaction begins. */
   begins(mail: LaneMail): boolean;
   /** The mail waits for nothing but its turn. */
   isReady(mail: LaneMail): void;
@@ -42,9 +42,9 @@ export class LaneMail implements Outgoing, CountedMail {
   message: Uint8Array = NO_MESSAGE;
   hasTailroom = false;
   isPrepared = false;
-  /** Whether the lease is on disk: without it, the mail must not be sent. */
+  /** True if the lease is on disk: without it, the mail must not be sent. */
   isDurable = false;
-  /** Whether the transport has it. */
+  /** True if the transport has it. */
   isGiven = false;
   hasBegun = false;
   verdict: Verdict | null = null;

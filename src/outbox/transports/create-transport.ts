@@ -80,7 +80,7 @@ export function transportFor(app: App, config: Config): Transport {
     siteStore: siteStoreOf(app),
     findKept: (emailSeq) => readAnsweringRelay(findAttempts(app).all(emailSeq)),
   });
-  // Captured mail does not leave, whatever relay its project has.
+  // Captured mail does not leave, also if its project has a relay.
   if (config.transport === "capture") return common;
   const { hostname } = config;
   return createRoutedTransport({

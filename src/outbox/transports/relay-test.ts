@@ -36,7 +36,7 @@ type RelayProblem = {
   step: SmtpStep;
   /** One line for people. */
   reason: string;
-  /** What to do about it, in the form of a finding's fix: "check the port". */
+  /** The remedy, in the form of a finding's fix: "check the port". */
   fix: string;
 };
 
@@ -177,7 +177,7 @@ function explainReply(step: SmtpStep, reply: Reply, { user }: Relay): string {
 const EHLO_REFUSED =
   "set --hostname to the public name of this server, because the relay refuses it";
 
-/** What to do if the relay refuses a step for good. */
+/** The remedy for each step that the relay refuses for good. */
 const WHAT_TO_CHANGE: { readonly [step in SmtpStep]?: string } = {
   greeting: "allow the IP address of this machine at the relay, or use another port",
   ehlo: EHLO_REFUSED,

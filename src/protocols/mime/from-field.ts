@@ -116,7 +116,7 @@ function letterOf({ kind, text }: Token): string {
   return kind === "word" ? "w" : kind === "quoted" ? "q" : " ";
 }
 
-/** Whether simple parsers may end a comment or a quoted text with an @ in it at another place. */
+/** True if simple parsers may end a comment or a quoted text with an @ in it at another place. */
 function mayEndElsewhere({ kind, text }: Token): boolean {
   // oxlint-disable-next-line no-control-regex -- The expression searches for control characters.
   if (/[\0-\x08\x0a-\x1f\x7f]/.test(text)) return true;
@@ -139,8 +139,8 @@ const LONGEST_DOMAIN = 1_000;
 
 /**
  * The form of a domain that is looked up: A-labels (RFC 5891) in lower case. A name that is no host
- * name, such as one with an underscore, may still have a policy above it. Of a name with a label that
- * cannot exist, the labels above it remain.
+ * name, such as one with an underscore, may still have a policy above it. If a label cannot exist, the
+ * labels above it remain.
  */
 function lookUpForm(text: string): string[] {
   const visible = text.slice(0, LONGEST_DOMAIN).replaceAll(INVISIBLE, "").normalize("NFKC");

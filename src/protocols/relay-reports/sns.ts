@@ -13,7 +13,7 @@ const TYPES = ["Notification", "SubscriptionConfirmation", "UnsubscribeConfirmat
 export type SnsMessage = {
   type: (typeof TYPES)[number];
   topicArn: string;
-  /** Of a notification: the event of SES as JSON. */
+  /** In a notification, the event of SES as JSON. */
   message: string;
   certificateUrl: string;
   /** The URL that confirms a subscription; null for a notification. */
@@ -66,7 +66,7 @@ export function readSnsMessage(body: unknown): SnsMessage | null {
   };
 }
 
-/** Whether a URL leads to SNS itself; a certificate is a file with the ending `.pem`. */
+/** True if a URL leads to SNS itself; a certificate is a file with the ending `.pem`. */
 export function isSnsUrl(text: string, what: "certificate" | "confirmation"): boolean {
   const url = parseUrl(text);
   if (url === null || url.protocol !== "https:" || url.port !== "" || url.username !== "") {

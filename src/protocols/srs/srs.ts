@@ -6,10 +6,10 @@
  * - `SRS1=<hash><number>=<first host>=<rest>@<host>` stands for `SRS0<rest>@<first host>`, so that an
  *   address does not grow with each forwarder. The first host checks the day.
  *
- * The number is that of the forwarded mail. The hash is a keyed digest, without which anybody could
+ * The number is that of the forwarded mail. The hash is a keyed digest, without which a stranger could
  * send mail through this server; it covers the project and the host as well, so an address leads
- * nowhere at the host of another project. It is compared without regard to the case of letters,
- * because servers on the way may change it.
+ * nowhere at the host of another project. It is compared without regard to the case of letters, because
+ * servers on the way may change it.
  */
 
 import { hmac, isSameBytes } from "../../lib/crypto.ts";
@@ -95,7 +95,7 @@ export function reverseSender(
     : { ok: false, reason: "signature" };
 }
 
-/** Whether the address has one of the two forms; its hash may be wrong. */
+/** True if the address has one of the two forms; its hash may be wrong. */
 export function hasSrsForm(address: string): boolean {
   const { local } = splitAddress(address);
   return SRS0.test(local) || SRS1.test(local);

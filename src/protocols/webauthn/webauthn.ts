@@ -5,15 +5,15 @@
  * 1. The client data, which the browser wrote, has the expected type, challenge and origin.
  * 2. The authenticator data is for the domain of this server, and its flags say that the user was
  *    present and verified.
- * 3. Of a new passkey the public key is taken as the browser read it (`getPublicKey`). Without attestation
- *    nothing signs the registration, so its form in CBOR would prove no more.
+ * 3. The public key of a new passkey is taken as the browser read it (`getPublicKey`). Without
+ *    attestation nothing signs the registration, so its form in CBOR would prove no more.
  * 4. At a sign-in the signature over both is verified with the stored public key.
  */
 
 import { createHash, createPublicKey, type KeyObject, verify } from "node:crypto";
 import { isSameBytes } from "../../lib/crypto.ts";
 
-/** What a passkey is bound to, and how its challenge is recognized. */
+/** The domain and origin to which a passkey is bound, and the check of its challenge. */
 export type RelyingParty = {
   /** The domain of the server. */
   id: string;

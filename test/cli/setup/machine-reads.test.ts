@@ -1,4 +1,4 @@
-/** What setup reads of the machine: listening ports and the firewall. */
+/** Setup reads the state of the machine: listening ports and the firewall. */
 
 import { describe, expect, test } from "bun:test";
 import net from "node:net";

@@ -31,7 +31,7 @@ const latest = () =>
     .get();
 const tokenOf = (link: string) => new URL(link).hash.slice(1);
 
-/** Gives a user an authenticator app, whose secret nobody knows. */
+/** Gives a user an authenticator app with an unknown secret. */
 function addFactor(userSeq: number): void {
   t.db.sqlite.run(
     "INSERT INTO totp_secrets (user_seq, secret, confirmed_at, created_at) VALUES (?, 'x', 1, 1)",

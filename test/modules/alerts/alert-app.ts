@@ -24,7 +24,7 @@ export const OPERATOR = "ops@operators.test";
 
 export type AlertApp = Awaited<ReturnType<typeof alertApp>>;
 
-/** What a test sets: the state of the world around the server. */
+/** Values that a test sets: the state of the environment of the server. */
 export type World = {
   hold: Hold | null;
   replaced: Hold | null;

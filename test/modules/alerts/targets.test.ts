@@ -184,7 +184,7 @@ describe("a target that", () => {
       isDelivered: 0,
       reply: "404 no_team",
     });
-    // Who was not told that it began is not told that it is over.
+    // A target without a notice of the beginning gets none of the end.
     await clear();
     await a.sender.idle();
     expect(paths().filter((path) => path === "/slack")).toHaveLength(tries);
@@ -209,7 +209,7 @@ describe("a target that", () => {
     expect(paths()).toEqual(["/hook", "/hook", "/topic", "/topic"]);
     expect(other.messages.map(({ to }) => to)).toEqual([["eve@operators.test"]]);
     expect(servers.sink.messages).toEqual([]);
-    // What waited for a target for more than a week is not sent when it is a setting again.
+    // Notices that waited for a target for more than a week are not sent when it is a setting again.
     a.clock.advance(8 * 24 * 60 * MINUTE_MS);
     a.app.config = { ...a.app.config, alertSlack: `${servers.web.origin}/slack` };
     a.sender.wake();

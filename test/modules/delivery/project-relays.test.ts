@@ -89,7 +89,7 @@ describe("the API", () => {
 
     const changed = await t.call("PATCH", `/relays/${id}`, { signedBy: "RELAY" });
     expect(changed.at("data")).toMatchObject({ isSigning: true, username: "shop" });
-    // A host of somebody else must not get the stored password.
+    // The host of another person must not get the stored password.
     expectError(await t.call("PATCH", `/relays/${id}`, { host: "smtp.other.example" }), {
       status: 422,
       code: "VALIDATION_ERROR",

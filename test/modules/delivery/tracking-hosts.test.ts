@@ -23,7 +23,7 @@ const RECORDS: Record<string, TestRecords> = {
 let dns: TestDns;
 let front: ReturnType<typeof Bun.serve>;
 let t: TestApp;
-/** What the server at the tracking URL does; by default it is the application. */
+/** The server at the tracking URL; by default it is the application. */
 let serve: (request: Request) => Response | Promise<Response>;
 
 beforeAll(async () => {

@@ -40,7 +40,7 @@ export async function mailed(to = "ada@example.net") {
     data: async () => valueAt(await rowOf(), "data"),
     topic: async (name: string, rest: Readonly<Record<string, unknown>>) =>
       t.create("/topics", { name, ...rest }, "data.id"),
-    /** Whether the person is in each topic. */
+    /** The topics by name, each with true if the person is in it. */
     async topics() {
       const answer = await t.call("GET", `/contacts/${await contactId()}/topics`);
       const all = listAt(answer.body, "data.topics");

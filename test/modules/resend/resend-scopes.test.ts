@@ -1,4 +1,4 @@
-/** What keys with a scope may do in the interface of Resend (docs/resend.md). */
+/** The rights of keys with a scope in the interface of Resend (docs/resend.md). */
 
 import { beforeEach, expect, test } from "bun:test";
 import { createKey } from "../../../src/modules/keys.ts";

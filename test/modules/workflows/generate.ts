@@ -16,7 +16,7 @@ export type Material = {
   plain: string;
   /** Base URL of webhooks; null if the graph has no WEBHOOK steps. */
   webhooks: string | null;
-  /** Whether conditions may test the contact. False if the contact can change at the same time. */
+  /** True if conditions may test the contact. False if the contact can change at the same time. */
   readsContact: boolean;
 };
 

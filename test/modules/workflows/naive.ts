@@ -49,7 +49,7 @@ export type NaiveExecution = {
   exitReason: string | null;
   /** The completed steps: id and branch, with `!` if the step was skipped or `x` if it failed. */
   trail: string[];
-  /** When the current wait ends; null if it has no end. */
+  /** The end of the current wait; null if it has none. */
   until: number | null;
   /** The event that the current step waits for. */
   awaits: string | null;

@@ -160,7 +160,7 @@ export function auditSentence(record: AuditRecord): AuditSentence {
   };
 }
 
-/** What was made, removed, enabled or disabled needs no list of fields. */
+/** Entries that an object was made, removed, enabled or disabled need no list of fields. */
 const saysAll = (did: string): boolean => !/^(?:added or )?changed /.test(did);
 
 /** "changed template" before the name of the object, "changed a template" without one. */

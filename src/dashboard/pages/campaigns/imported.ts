@@ -3,7 +3,7 @@
 import type { ImportedCampaign } from "../../../modules/campaigns/imported-model.ts";
 import type { CampaignSummary } from "../../../modules/campaigns/summary-model.ts";
 
-/** IMPORTED instead of SENT, so that nobody takes it for a campaign of this server. */
+/** IMPORTED instead of SENT, so that it is not taken for a campaign of this server. */
 export const statusWithOrigin = ({
   status,
   imported,

@@ -121,7 +121,7 @@ function Checklist({ domain, watch }: { domain: Domain; watch: Watch }) {
   );
 }
 
-/** What the relay does with the mail of the domain, and where to set the domain up there. */
+/** The facts about the relay, and the page at which to set the domain up there. */
 function RelayCard() {
   const { relay } = useAppState();
   if (relay === null) return null;

@@ -78,7 +78,7 @@ const REPORT_STATES = {
   DELIVERY: { tone: "good", word: "Delivery" },
 } as const;
 
-/** What another server reported after it had accepted the mail. */
+/** Reports of another server after it had accepted the mail. */
 function ReportView({ report }: { report: EmailReport }) {
   const { kind, receivedAt, class: cause, reportingMta, excerpt } = report;
   const { tone, word } = REPORT_STATES[kind];

@@ -1,4 +1,4 @@
-/** What a key may do, in words: its kind and its scope are one choice. */
+/** The rights of a key in words: its kind and its scope are one choice. */
 
 import type { ApiKey } from "../../../modules/keys.ts";
 

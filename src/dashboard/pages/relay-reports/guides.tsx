@@ -1,5 +1,5 @@
 /**
- * What to do at each provider, as docs/relay-reports.md says it. To add a provider, add a row here.
+ * The steps at each provider, as in docs/relay-reports.md. To add a provider, add a row here.
  * Names of menus and fields of the provider are bold.
  */
 
@@ -14,7 +14,7 @@ type Guide = {
   steps: readonly ReactNode[];
   /** The key with which the provider signs; null if it has none. */
   key: { noun: "key" | "secret"; label: string; description: string; placeholder: string } | null;
-  /** What else one should know; null if nothing. */
+  /** A further note; null for none. */
   note: string | null;
 };
 

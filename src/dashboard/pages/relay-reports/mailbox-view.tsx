@@ -1,4 +1,4 @@
-/** What the drawer of a mailbox shows: what was read in it, the test of its login, its password. */
+/** The drawer of a mailbox: the mail that was read, the test of its login, its password. */
 
 import { Button, PasswordInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";

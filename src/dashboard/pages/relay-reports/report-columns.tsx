@@ -1,4 +1,4 @@
-/** What the list of sources of reports and that of mailboxes have in common. */
+/** Columns of both lists: that of the sources of reports and that of the mailboxes. */
 
 import type { ReactNode } from "react";
 import type { Column } from "../../ui/data-table.tsx";

@@ -1,4 +1,7 @@
-/** What the drawer of a source of reports shows: what arrived, the steps at its provider, its key, the test of its URL. */
+/**
+ * The drawer of a source of reports: the reports that arrived, the steps at its provider, its key, the
+ * test of its URL.
+ */
 
 import type { ReportSource } from "../../../modules/relay-reports/model.ts";
 import { Field, Fields } from "../../ui/fields.tsx";

@@ -16,7 +16,7 @@ import { useApiForm } from "../../ui/use-api-form.ts";
 import { useDelayed } from "../../ui/use-delayed.ts";
 
 const HOSTS_KEY = ["tracking-hosts"] as const;
-/** While somebody publishes the record, the page shows the checks of the server. */
+/** Until the record is published, the page shows the checks of the server. */
 const REFRESH_MS = 20_000;
 
 export function TrackingSection() {

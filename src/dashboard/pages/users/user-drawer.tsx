@@ -185,7 +185,7 @@ function UserActions(props: { user: InstallationUser; onChanged: () => Promise<v
   );
 }
 
-/** What each action does, and how it is sent. */
+/** The texts of each action, and its request. */
 function questionsAbout(
   user: InstallationUser,
 ): Record<"sessions" | "factor" | "owner" | "state", Question> {

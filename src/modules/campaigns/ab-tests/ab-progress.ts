@@ -40,7 +40,7 @@ export function beginAbTest(app: App, campaign: CampaignRow): void {
   db.update(abTests).set({ phase: "TEST" }).where(eq(abTests.campaignSeq, campaign.seq)).run();
 }
 
-/** Whether the mails of the campaign that are written are all that it will have. */
+/** True if the campaign waits for no winner, so its written mails are all that it will have. */
 export function isAbTestOver(app: Pick<App, "db">, campaignSeq: number): boolean {
   const test = findAbTest(app, campaignSeq);
   return test === null || test.phase === "REST";
@@ -52,7 +52,7 @@ const findNext = statement<{ at: number | null }, []>(
    WHERE ab_tests.phase = 'WAITING'`,
 );
 
-/** When the next winner is chosen by its rule; null if none is. */
+/** The time at which the next winner is chosen by its rule; null if none is. */
 export const nextDecisionAt = (app: App): number | null => findNext(app).get()?.at ?? null;
 
 /** Part of a change, after the clock was set: a test waits as long as it was meant to. */
@@ -97,7 +97,7 @@ async function endTest(app: App, campaign: CampaignRow, test: AbTestRow): Promis
   return true;
 }
 
-/** Whether a mail was not tried yet. One that is deferred is tried again while the test waits. */
+/** True if a mail was not tried yet. One that is deferred is tried again while the test waits. */
 async function hasUntried({ reader }: App, { seq, projectSeq }: CampaignRow): Promise<boolean> {
   const { rows } = await reader.find(projectSeq, {
     sql: `SELECT 1 FROM emails INDEXED BY emails_campaign_queue

@@ -2,7 +2,7 @@
  * The type of a column of data, decided from all of its cells: a column whose cells are all numbers in
  * their shortest form has numbers, unless each decimal could be a thousand (`1.234`), one of only `true` and `false` has flags, and any other column has
  * its texts as they are written. `19.90`, `01067` and `15.06.2030` are therefore texts, and a mapping
- * to `number:KEY` or `date:KEY` converts them. What such a column seems to contain is shown.
+ * to `number:KEY` or `date:KEY` converts them. The probable content of such a column is shown.
  */
 
 import { readDecimal, readLocalDate, isExactNumber, isFlag, isUnclearNumber } from "./cells.ts";

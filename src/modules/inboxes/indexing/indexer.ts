@@ -7,7 +7,7 @@
  * 2. Batches go to the parser's thread; between two batches, messages gather for a moment, but
  *    not while a client waits for them. If a batch fails as a whole, each of its messages is parsed
  *    alone, and only the faulty one becomes UNREADABLE. After a message that took too long, those of
- *    its inbox are put off until no other message waits, and nobody waits for them.
+ *    its inbox are put off until no other message waits, and no request waits for them.
  * 3. The results of a batch are written in one transaction (store-results.ts), and then published.
  * 4. `caughtUp` resolves when every message that was added before is written, so that a test that
  *    sends a mail and reads the inbox sees it.

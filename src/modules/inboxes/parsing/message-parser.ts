@@ -5,7 +5,7 @@
  * 2. A part whose Content-Type is empty or no media type gets one from its name, and a multipart
  *    without a boundary, or of whose boundary there is no delimiter, the one of its first delimiter; without
  *    delimiters it is text.
- * 3. Of a field that must occur once, the first occurrence with a value counts, as in mail programs.
+ * 3. If a field must occur once, its first occurrence with a value counts, as in mail programs.
  * 4. The delimiter of an outer multipart also ends an inner one that has no end (RFC 2046 §5.1.2).
  * 5. Lines after the last field of a header, which no blank line separates from it, belong to the body.
  * 6. Uuencoded bodies are decoded.
@@ -225,7 +225,7 @@ class MessageParser extends MailParser {
     else Object.assign(node, { contentType: "text/plain", multipart: false, _boundary: false });
   }
 
-  /** Whether the message has a delimiter of the multipart. */
+  /** True if the message has a delimiter of the multipart. */
   #hasDelimiter({ _boundary: boundary }: SplitNode): boolean {
     if (boundary === false) return false;
     // Each search may read the whole message.

@@ -1,7 +1,7 @@
 /**
  * Makes a message that can be parsed from one that cannot: the header without its fields about the
- * content, and the beginning of the body as text. So a message is listed with its sender, recipients
- * and subject, whatever its parts are.
+ * content, and the beginning of the body as text. So each message is listed with its sender, recipients
+ * and subject.
  */
 
 const MAX_HEADER_BYTES = 256 * 1024;

@@ -2,8 +2,8 @@
  * The trigram index of texts (`inbox_search`, an FTS5 table without a copy of the texts). All
  * functions but `upTo` are parts of a change.
  *
- * The index has the texts of all messages up to a position in the order of arrival. Those after it
- * are compared without the index, until text-indexing.ts adds many of them together, which costs less;
+ * The index has the texts of all messages up to a position in the order of arrival. Later messages are
+ * compared without the index, until text-indexing.ts adds many of them together, which costs less;
  * messages that an inbox loses soon are never added.
  *
  * FTS5 collects new entries in memory and writes them as a segment when a savepoint begins or ends.

@@ -438,7 +438,7 @@ const LINK = {
 
 type Topic = TargetOf<"topic">;
 
-/** Whether a contact is in a topic, by its choice or the default; no contact is in an unknown one. */
+/** True if a contact is in a topic, by its choice or the default; no contact is in an unknown one. */
 const isInTopic = (isIn: (value: boolean) => boolean) =>
   operator<Topic, "flag">("flag", ({ key }, value, { projectSeq }) => {
     const topic = (column: Fragment) => bind`(SELECT ${column} FROM topics

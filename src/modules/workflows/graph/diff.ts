@@ -115,7 +115,7 @@ function diffExits(before: readonly Exit[], after: readonly Exit[]): ExitChange[
 }
 
 /**
- * Whether two values of JSON are equal; the members of objects may have any order. The recursion is
+ * True if two values of JSON are equal; the members of objects may have any order. The recursion is
  * bounded: requests nest at most 100 levels.
  */
 function isSame(one: unknown, other: unknown): boolean {

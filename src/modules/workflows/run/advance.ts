@@ -15,7 +15,7 @@ import { MAX_ROUNDS_PER_HOUR, loopMessage } from "./loop-limit.ts";
 import type { Paths } from "../graph/paths.ts";
 import type { RunStep } from "../steps/run-step.ts";
 
-/** Whether the current slice has time left. */
+/** True if the current slice has time left. */
 export type HasTime = () => boolean;
 
 export type Advancer = ReturnType<typeof createAdvancer>;

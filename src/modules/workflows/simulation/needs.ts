@@ -15,10 +15,10 @@ export type Needs = {
   addresses: readonly string[];
   eventNames: ReadonlySet<string>;
   hasSegments: boolean;
-  /** Whether the graph refers to a segment with a list of contacts. */
+  /** True if the graph refers to a segment with a list of contacts. */
   hasStaticSegments: boolean;
   readsData: boolean;
-  /** Whether a condition tests mails of campaigns or templates. */
+  /** True if a condition tests mails of campaigns or templates. */
   readsMails: boolean;
   hasWebhooks: boolean;
 };
@@ -61,7 +61,7 @@ export function needsOf(app: App, projectSeq: number, graph: Graph): Needs {
   };
 }
 
-/** Whether the events that set data change what a field is. */
+/** True if events that set data can change the value of the field. */
 const isData = (target: Target): boolean =>
   target.kind === "data" || (target.kind === "time" && target.column === "updatedAt");
 

@@ -139,7 +139,7 @@ function createEntries(sandbox: Sandbox, { graph, entryTimes, contactSeqs, ...ta
   };
 }
 
-/** Whether the request that tracked `next` has also changed the subscription: `event`. */
+/** True if the request that tracked `next` has also changed the subscription: `event`. */
 function isSubscriptionOf(event: RecordedEvent, next: RecordedEvent): boolean {
   const isSame = next.contactSeq === event.contactSeq && next.at === event.at;
   return event.name in SUBSCRIPTION && isSame && !isServiceEvent(next.name);

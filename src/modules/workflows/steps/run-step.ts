@@ -25,7 +25,7 @@ export type StepInput = {
   executionSeq: number;
   contact: ContactRow;
   context: JsonObject;
-  /** When the execution came to the step; earlier than `now` if the step was postponed. */
+  /** The time at which the execution reached the step; earlier than `now` if the step was postponed. */
   stepStartedAt: number;
   now: number;
 };

@@ -1,7 +1,7 @@
 /**
- * When the window of a TIME_WINDOW step is open. Pure. Its times are those that the clocks of the zone
- * show. If they are put back while it is open, it is open for longer; the times that they skip when they
- * are put forward do not come.
+ * Computes when the window of a TIME_WINDOW step is open. Pure. Its times are those that the clocks of
+ * the zone show. If they are put back while it is open, it is open for longer; the times that they skip
+ * when they are put forward do not come.
  */
 
 import { momentOf, wallTime, zoneName } from "../../../lib/wall-clock.ts";

@@ -97,14 +97,14 @@ const TYPED_FROM = 1_001;
 
 export const mustType = (recipients: number): boolean => recipients >= TYPED_FROM;
 
-/** Whether the typed number is that of the recipients; separators may be as the page shows them. */
+/** True if the typed number is that of the recipients; separators may be as the page shows them. */
 export const isTyped = (typed: string, recipients: number): boolean =>
   typed.replaceAll(/[\s.,'’]/g, "") === String(recipients);
 
 /** Fields of conditions whose values change when a mail is sent, opened or clicked. */
 const MAIL_FIELD = /"field":"(?:campaign|template|link|email)\./;
 
-/** Whether opens and clicks change the audience, as that of a follow-up. */
+/** True if opens and clicks change the audience, as that of a follow-up. */
 export const dependsOnMails = ({
   audienceType,
   audienceFilter,

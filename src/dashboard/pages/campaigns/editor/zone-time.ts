@@ -12,7 +12,7 @@ export const zones = (): string[] => [
   ...new Set([ownZone(), "UTC", ...Intl.supportedValuesOf("timeZone")]),
 ];
 
-/** Whether a zone is found by what was typed: `new york` finds America/New_York. */
+/** True if a zone is found by what was typed: `new york` finds America/New_York. */
 export const isZoneFound = (zone: string, typed: string): boolean =>
   zone.replaceAll("_", " ").toLowerCase().includes(typed.trim().replaceAll("_", " ").toLowerCase());
 
@@ -46,8 +46,8 @@ export function wallTimeOf(ms: number, zone: string): WallTime {
 }
 
 /**
- * The time at which a clock in the zone shows this; null for a text that is no time. Of an hour that
- * the clock shows twice it is the first one; an hour that the clock skips is as much later.
+ * The time at which a clock in the zone shows this; null for a text that is no time. If the clock shows
+ * it twice, this is the first time; if the clock skips it, it is moved by the length of the gap.
  */
 export function timeOfWall(wall: WallTime, zone: string): number | null {
   const found = WALL_TIME.exec(wall);

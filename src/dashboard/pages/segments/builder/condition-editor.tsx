@@ -32,14 +32,14 @@ const entryOf = (mode: Mode, draft: Draft | null, text: string): Entry =>
     ? { mode, rows: withoutIds(draft), text: "" }
     : { mode: "JSON", rows: null, text };
 
-/** The entry of a condition that nobody has changed. */
+/** The entry of a condition without changes. */
 export function entryOfCondition(condition: unknown): Entry {
   const draft = startOf(condition);
   return entryOf(draft === null ? "JSON" : "ROWS", draft, jsonText(condition));
 }
 
 /**
- * The condition as rows or as JSON, whichever the user edits. `kept` is an entry of this condition
+ * The condition in the form that the user edits: rows or JSON. `kept` is an entry of this condition
  * that the browser kept.
  */
 export function useCondition(initial: unknown, kept?: unknown) {

@@ -9,7 +9,7 @@ import { completeVariable, findOpenVariable } from "./open-variable.ts";
 const MOST_SHOWN = 8;
 
 type Props = Pick<TextInputProps, "label" | "placeholder" | "maxLength" | "error"> & {
-  /** What the variable is inserted into, such as "the subject". */
+  /** The field into which the variable is inserted, such as "the subject". */
   noun: string;
   value: string;
   /** The fields of the contacts. */

@@ -111,7 +111,7 @@ export function findFaults(condition: Condition, kind: Kind): Partial<Condition>
 const isNumber = (value: string): boolean => /^-?\d{1,15}(?:\.\d{1,15})?$/.test(value.trim());
 const isDate = (value: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(value.trim());
 
-/** The condition as Liquid. An incomplete one is never true, so that nobody sees its blocks. */
+/** The condition as Liquid. An incomplete one is never true, so that its blocks stay hidden. */
 export function writeCondition({ field, operator, value }: Condition): string {
   const name = writeTagName(field);
   const found = findOperator(operator);

@@ -1,7 +1,7 @@
 /**
- * The blocks and text styles of the editor: those of the email editor's package that fit, and our
- * own. Their names and attributes are those that write-html.ts reads. What they show in the editor
- * is drawn by visual.css; nothing that they show loads anything from another server.
+ * The blocks and text styles of the editor: those of the email editor's package that fit, and our own.
+ * Their names and attributes are those that write-html.ts reads. Their look in the editor is in
+ * visual.css; they load nothing from other servers.
  */
 
 import {

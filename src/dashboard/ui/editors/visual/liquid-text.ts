@@ -1,7 +1,7 @@
 /**
  * Liquid inside the texts of a design. HTML is escaped around `{{ … }}` and `{% … %}` and never in
- * them: the server would read `&quot;` and `&gt;` as parts of the expression. What an HTML editor
- * made of an expression is undone: entities, line breaks, no-break spaces and curly quotes.
+ * them: the server would read `&quot;` and `&gt;` as parts of the expression. Changes that an HTML
+ * editor made to an expression are undone: entities, line breaks, no-break spaces and curly quotes.
  */
 
 /** A part of a text: either Liquid from its opening to its closing braces, or what is around it. */
@@ -34,7 +34,7 @@ function findOpening(text: string, from: number): number {
   return -1;
 }
 
-/** The offset after the closing braces, or -1. Those in a string of an output do not close it. */
+/** The offset after the closing braces, or -1. Braces in a string of an output do not close it. */
 function findEnd(text: string, open: number): number {
   if (text[open + 1] === "%") {
     const close = text.indexOf("%}", open + 2);

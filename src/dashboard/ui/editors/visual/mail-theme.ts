@@ -12,7 +12,7 @@ export type MailTheme = {
   fontSizePx: number;
   widthPx: number;
   radiusPx: number;
-  /** Whether programs that show dark mails get dark colours. */
+  /** True if programs that show dark mails get dark colours. */
   hasDark: boolean;
 };
 
@@ -47,9 +47,7 @@ export const SIZE_LIMITS = {
   radiusPx: { min: 0, max: 32 },
 } as const;
 
-/**
- * Reads a theme from stored JSON: members that are missing or not valid have the value of `base`.
- */
+/** Reads a theme from stored JSON: members that are missing or not valid have the value of `base`. */
 export function readTheme(stored: unknown, base: MailTheme = DEFAULT_THEME): MailTheme {
   const given: Record<string, unknown> =
     typeof stored === "object" && stored !== null ? { ...stored } : {};
@@ -105,7 +103,7 @@ export function measureContrast(first: string, second: string): number {
   return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
 }
 
-/** White or black, whichever is easier to read on the colour. */
+/** White or black: the one with the higher contrast to the colour. */
 export const chooseTextOn = (color: string): string =>
   measureContrast(color, "#ffffff") >= measureContrast(color, "#111111") ? "#ffffff" : "#111111";
 
