@@ -9,12 +9,13 @@
  * - `has_text(text, part)` finds a part of a text in any letter case, also beyond ASCII. `part` comes
  *   from `folded`.
  * - `zip_mentions(bytes, first, second)` says whether bytes, unpacked if zstd has packed them, have two
- *   texts in any case of ASCII letters.
+ *   texts in any case of ASCII letters, also in base64 and quoted-printable.
  * - `folded(text)` is the same function in SQL.
  */
 
 import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { mayContain } from "../lib/text-signature.ts";
+import { decodedOctets } from "../lib/decoded-octets.ts";
 
 /**
  * The condition that reads the clock for about one row of 256, by the column `seq` of the outermost
@@ -96,9 +97,7 @@ export function createQueryRunner(
     if (stored === null) return 0;
     const isZipped = ZSTD.equals(stored.subarray(0, ZSTD.byteLength));
     const bytes = isZipped ? Bun.zstdDecompressSync(stored) : stored;
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-      .toString("latin1")
-      .toLowerCase();
+    const text = decodedOctets(bytes).toString("latin1").toLowerCase();
     return text.includes(first) && text.includes(second) ? 1 : 0;
   });
   const expressions = new Map<string, RegExp>();

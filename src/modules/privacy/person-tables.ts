@@ -55,7 +55,7 @@ export const PERSON_TABLES: Readonly<Record<string, PersonTable>> = {
   alerts: none("They are about the installation."),
   api_keys: searched("Keys belong to the owner."),
   attachment_contents: searched("The files are named in `mails`.", {
-    bytes: { bytes: "searched for the address as it is" },
+    bytes: { bytes: "searched for the address, also in base64 and quoted-printable" },
   }),
   attempts: { erasure: "EMPTIED", exported: "mails[].attempts" },
   audit: searched("It tells what users did.", {
@@ -68,7 +68,7 @@ export const PERSON_TABLES: Readonly<Record<string, PersonTable>> = {
   captured_messages: {
     erasure: "DELETED",
     exported: "mails[].body",
-    bytes: { raw: "searched for the address as it is" },
+    bytes: { raw: "searched for the address, also in base64 and quoted-printable" },
   },
   consent_wordings: searched("Each text is shown in `consents`."),
   consents: { erasure: "DELETED", exported: "consents" },

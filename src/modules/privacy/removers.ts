@@ -12,6 +12,7 @@ import { createReceivedRemoval } from "../inbound-routes/removal.ts";
 import { receivedRows } from "../inbound-routes/inbound-routes.ts";
 import { messageStore, rawForm } from "../inboxes/messages/store.ts";
 import { removeRequest } from "../preferences/requests.ts";
+import { decodedOctets } from "../../lib/decoded-octets.ts";
 import { removeSuppressionOf } from "../suppressions.ts";
 import { lowerCase, mentions } from "./spellings.ts";
 import type { RowResult, Search } from "./sweep.ts";
@@ -142,7 +143,7 @@ function rowMentions({ text, bytes }: FoundRow, spellings: readonly string[]): b
 }
 
 function bytesMention(bytes: Uint8Array, spellings: readonly string[]): boolean {
-  return mentions(lowerCase(Buffer.from(rawForm(bytes)).toString("utf8")), spellings);
+  return mentions(lowerCase(decodedOctets(rawForm(bytes)).toString("utf8")), spellings);
 }
 
 function anyMention(app: App, sql: string, row: number, spellings: readonly string[]): boolean {
