@@ -65,9 +65,12 @@ export function createExecutionRows({ sqlite }: Pick<Db, "sqlite">) {
                   ) AS found`);
   const findExiting = sqlite.prepare<ExecutionRow & { reason: string }, ExitKey>(`
     SELECT ${EXECUTION_COLUMNS}, exit.reason ${EXITING}`);
-  const existsExiting = sqlite.prepare<{ found: number }, ExitKey>(
-    `SELECT EXISTS (SELECT 1 ${EXITING}) AS found`,
-  );
+  // Every event of the log asks this, so it is one statement.
+  const existsConcerned = sqlite.prepare<{ found: number }, [...ExitKey, number, string]>(`
+    SELECT EXISTS (SELECT 1 ${EXITING})
+        OR EXISTS (SELECT 1 FROM workflow_executions
+                   WHERE contact_seq = +? AND awaited_event = +? AND awaited_event IS NOT NULL
+                  ) AS found`);
   const existsListener = sqlite.prepare<{ found: number }, []>(`
     SELECT EXISTS (SELECT 1 FROM workflow_exits)
         OR EXISTS (SELECT 1 FROM workflows INDEXED BY workflows_trigger WHERE is_enabled)
@@ -124,7 +127,9 @@ export function createExecutionRows({ sqlite }: Pick<Db, "sqlite">) {
         .map(({ reason, ...row }) => ({ execution: executionOf(row), reason }))
         .toSorted((one, other) => one.execution.seq - other.execution.seq),
 
-    isExiting: (...key: ExitKey): boolean => existsExiting.get(...key)?.found === 1,
+    /** Whether executions of a contact wait for an event of this name, or end with it. */
+    isConcerned: (projectSeq: number, eventName: string, contactSeq: number): boolean =>
+      existsConcerned.get(projectSeq, eventName, contactSeq, contactSeq, eventName)?.found === 1,
 
     /** False if no workflow is enabled, and no execution waits for an event or has an exit. */
     isAnyEventNeeded: (): boolean => existsListener.get()?.found === 1,

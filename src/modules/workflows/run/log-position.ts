@@ -68,8 +68,7 @@ export function createLogPosition(deps: LogPositionDeps, onError: (error: unknow
     const at = eventTime(clock, createdAt);
     return (
       deps.triggered(projectSeq, name).length > 0 ||
-      executionRows.isAwaited(contactSeq, name) ||
-      executionRows.isExiting(projectSeq, name, contactSeq) ||
+      executionRows.isConcerned(projectSeq, name, contactSeq) ||
       (isAnyOverdue(executionRows, at) && executionRows.overdueOf(contactSeq, at).length > 0)
     );
   }
