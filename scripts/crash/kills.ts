@@ -163,6 +163,8 @@ export async function runUntilDone(
     /** So long there is no progress before the server is started again. */
     quietMs?: number;
     isDone: () => boolean | Promise<boolean>;
+    /** Describes the work that is left, for the error after the time limit. */
+    describeLeft?: () => string;
   },
 ): Promise<{ server: Server; nextStart: number }> {
   const deadline = performance.now() + drainLimitMs;
@@ -174,7 +176,10 @@ export async function runUntilDone(
     let restartAt = performance.now() + quietMs;
     while (performance.now() < restartAt) {
       if (await load.isDone()) return { server, nextStart: start + 1 };
-      if (performance.now() > deadline) throw new Error("some work is not done after the kills");
+      if (performance.now() > deadline) {
+        const left = load.describeLeft?.() ?? "";
+        throw new Error(`some work is not done after the kills${left === "" ? "" : `: ${left}`}`);
+      }
       await Bun.sleep(POLL_MS);
       const before = made;
       if (isHourly) made = load.progress();
