@@ -19,6 +19,7 @@ import {
   usageOfProject,
 } from "../modules/projects.ts";
 import { type Command, type Input, UsageError } from "./command.ts";
+import { MAX_RETENTION_DAYS, RECEIVED_DAYS } from "../modules/project-retention.ts";
 import { isProjectName, PROJECT_NAME_RULE } from "./project-name.ts";
 import { print, STORE_SETTINGS, withNewStore, withStore } from "./store.ts";
 
@@ -84,6 +85,22 @@ export const projectList: Command = {
     }),
 };
 
+const DAYS_OR_DEFAULT = { placeholder: "DAYS|default" } as const;
+const RETENTION_FLAGS = [
+  {
+    name: "retain-bodies",
+    ...DAYS_OR_DEFAULT,
+    help: "Days until body, variables and attachments of a mail are deleted",
+  },
+  { name: "retain-raw", ...DAYS_OR_DEFAULT, help: "Days until captured messages are deleted" },
+  {
+    name: "retain-events",
+    ...DAYS_OR_DEFAULT,
+    help: "Days until events and ended workflow executions are deleted",
+  },
+  { name: "retain-received", ...DAYS_OR_DEFAULT, help: "Days until received mails are deleted" },
+] as const;
+
 export const projectSet: Command = {
   name: "project set",
   summary: "Change the settings of a project's mail",
@@ -91,6 +108,8 @@ export const projectSet: Command = {
     "Tracking: opens and clicks are tracked in all mail, in marketing mail only, or in none.\n" +
     "Language: the language of the footer of marketing mail, and of the pages that it links to.\n" +
     "Logo and colour: what these pages show beside the name of the project.\n" +
+    "How long data is kept: the flags --retain-… shorten the period of the server for one project.\n" +
+    "A longer period has no effect.\n" +
     "Default sender: used if neither the request nor its template names a sender. Its domain must\n" +
     "be verified when mail is sent.",
   positionals: [PROJECT_ARGUMENT],
@@ -103,6 +122,7 @@ export const projectSet: Command = {
       help: "Uploaded image that the pages for recipients show",
     },
     { name: "color", placeholder: "#RRGGBB|none", help: "Colour of these pages" },
+    ...RETENTION_FLAGS,
     { name: "from", placeholder: "'NAME <ADDRESS>'", help: "Default sender" },
     { name: "no-from", help: "Remove the default sender" },
   ],
@@ -163,13 +183,36 @@ function settingsIn({ flags }: Input): ProjectSettings {
   const sender = senderIn(flags);
   const logoImageId = valueOrNone(flags["logo"]);
   const brandColor = colorIn(flags);
-  const given = { tracking, language, sender, logoImageId, brandColor };
+  const periods = {
+    retainBodies: daysIn(flags, "retain-bodies"),
+    retainRaw: daysIn(flags, "retain-raw"),
+    retainEvents: daysIn(flags, "retain-events"),
+    retainReceived: daysIn(flags, "retain-received", RECEIVED_DAYS),
+  };
+  const given = { tracking, language, sender, logoImageId, brandColor, ...periods };
   const settings: ProjectSettings = Object.fromEntries(
     Object.entries(given).filter(([, value]) => value !== undefined),
   );
   if (Object.keys(settings).length > 0) return settings;
   throw new UsageError(
-    "give at least one of --tracking, --language, --logo, --color, --from and --no-from",
+    "give at least one of --tracking, --language, --logo, --color, --retain-bodies, --retain-raw, " +
+      "--retain-events, --retain-received, --from and --no-from",
+  );
+}
+
+/** Undefined without the flag, and null for `default`. */
+function daysIn(
+  flags: Input["flags"],
+  name: (typeof RETENTION_FLAGS)[number]["name"],
+  max = MAX_RETENTION_DAYS,
+): number | null | undefined {
+  const given = flags[name];
+  if (given === undefined) return undefined;
+  if (given === "default") return null;
+  const days = /^\d{1,9}$/.test(given) ? Number(given) : 0;
+  if (days >= 1 && days <= max) return days;
+  throw new UsageError(
+    `--${name}: expected a number of days from 1 to ${max}, or default, got "${given}"`,
   );
 }
 
@@ -245,6 +288,7 @@ function commandText(verb: string): string {
 
 function present(project: ProjectRow) {
   const { id, name, isEnabled, tracking, language, logoImageId, brandColor, createdAt } = project;
+  const { retainBodies, retainRaw, retainEvents, retainReceived } = project;
   const sender = senderOf(project);
   return {
     id,
@@ -254,6 +298,10 @@ function present(project: ProjectRow) {
     language,
     logoImageId,
     brandColor,
+    retainBodies,
+    retainRaw,
+    retainEvents,
+    retainReceived,
     sender: sender === null ? null : { email: sender.address, name: sender.name },
     createdAt: isoTime(createdAt),
   };

@@ -14,7 +14,15 @@ export type Purge = (before: number, hasTime: HasTime) => boolean;
 /** A `seq` of the purged table; all rows up to it need no further purge. */
 type PurgeMark = { read(): number; write(seq: number): void };
 
-export function createPurgeMark(sqlite: Database, name: "bodies" | "executions"): PurgeMark {
+/** The scan of all projects, or that of one project, which keeps its data for a shorter time. */
+export type ProjectScope = number | null;
+
+export function createPurgeMark(
+  sqlite: Database,
+  kind: "bodies" | "captured" | "executions",
+  projectSeq: ProjectScope,
+): PurgeMark {
+  const name = projectSeq === null ? kind : `${kind} ${projectSeq}`;
   const find = sqlite.prepare<{ seq: number }, [string]>(
     "SELECT seq FROM purge_marks WHERE name = ?",
   );

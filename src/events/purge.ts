@@ -6,7 +6,7 @@
 
 import type { Db } from "../db/open.ts";
 import { createSlowestPosition } from "./reader.ts";
-import type { Purge } from "../db/purge.ts";
+import type { ProjectScope, Purge } from "../db/purge.ts";
 
 type Row = {
   seq: number;
@@ -18,13 +18,24 @@ type Row = {
 
 const PAGE = 100;
 
-/** `isNeeded` returns true for an event that must stay, because something refers to it. */
-export function createEventPurge(db: Db, isNeeded: (eventSeq: number) => boolean): Purge {
+const COLUMNS =
+  "seq, project_seq AS projectSeq, contact_seq AS contactSeq, name, created_at AS createdAt";
+
+/**
+ * The function that it returns creates the purge for one scan. `isNeeded` returns true for an event
+ * that must stay, because something refers to it.
+ */
+export function createEventPurges(
+  db: Db,
+  isNeeded: (eventSeq: number) => boolean,
+): (projectSeq: ProjectScope) => Purge {
   const { sqlite } = db;
   const positionOfSlowest = createSlowestPosition(db);
-  const oldest = sqlite.prepare<Row, [number]>(`
-    SELECT seq, project_seq AS projectSeq, contact_seq AS contactSeq, name, created_at AS createdAt
-    FROM events ORDER BY seq LIMIT ?`);
+  const oldestOfAll = sqlite.prepare<Row, [number]>(
+    `SELECT ${COLUMNS} FROM events ORDER BY seq LIMIT ?`,
+  );
+  const oldestOfProject = sqlite.prepare<Row, [number, number]>(`
+    SELECT ${COLUMNS} FROM events WHERE project_seq = +? ORDER BY created_at, seq LIMIT +?`);
   const drop = sqlite.prepare<unknown, [number]>("DELETE FROM events WHERE seq = ?");
   const countDown = sqlite.prepare<unknown, [number, string]>(
     "UPDATE event_names SET count = count - 1 WHERE project_seq = ? AND name = ?",
@@ -34,10 +45,10 @@ export function createEventPurge(db: Db, isNeeded: (eventSeq: number) => boolean
     WHERE name_seq = (SELECT seq FROM event_names WHERE project_seq = ? AND name = ?)
       AND contact_seq = ?`);
 
-  return (before, hasTime) => {
+  return (scope) => (before, hasTime) => {
     const readUpTo = positionOfSlowest();
     while (hasTime()) {
-      const rows = oldest.all(PAGE);
+      const rows = scope === null ? oldestOfAll.all(PAGE) : oldestOfProject.all(scope, PAGE);
       for (const { seq, projectSeq, contactSeq, name, createdAt } of rows) {
         if (createdAt >= before || seq > readUpTo || isNeeded(seq)) return false;
         if (!hasTime()) return true;

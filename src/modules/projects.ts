@@ -36,6 +36,7 @@ import { newId } from "../lib/id.ts";
 import { displayName } from "../protocols/mime/mailbox.ts";
 import { LANGUAGES } from "../render/language.ts";
 import type { Noun } from "./module.ts";
+import * as retention from "./project-retention.ts";
 
 const NameText = Type.String({
   minLength: 1,
@@ -79,6 +80,7 @@ const PROJECT_EXAMPLE = {
   language: "en",
   logoImageId: EXAMPLE.imageId,
   brandColor: "#1d56c4",
+  ...retention.RETENTION_EXAMPLE,
   createdAt: EXAMPLE.createdAt,
 };
 
@@ -95,6 +97,8 @@ const ProjectDetails = named(
       language: Language,
       logoImageId: Nullable(Type.String()),
       brandColor: Nullable(Type.String()),
+      ...retention.RETENTION_TYPES,
+      retentionLimits: retention.RetentionLimits,
       createdAt: Type.String({ format: "date-time" }),
     }),
     {
@@ -107,6 +111,8 @@ const ProjectDetails = named(
       language: "The language of the pages for recipients",
       logoImageId: "Id of the image that the pages for recipients show as the logo; null for none",
       brandColor: "The colour of the pages for recipients; null for that of the program",
+      ...retention.RETENTION_TEXTS,
+      retentionLimits: "The periods of the installation, which no project exceeds",
       createdAt: "When the project was created",
     },
   ),
@@ -130,6 +136,7 @@ const ProjectPatch = named(
       language: Type.Optional(Language),
       logoImageId: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 100 }))),
       brandColor: Type.Optional(Nullable(BrandColor)),
+      ...retention.RETENTION_PATCH_TYPES,
       isEnabled: Type.Optional(Type.Boolean()),
     }),
     {
@@ -139,6 +146,7 @@ const ProjectPatch = named(
       language: "The language of the pages for recipients",
       logoImageId: "Id of an uploaded image that these pages show as the logo; null removes it",
       brandColor: "The colour of these pages, such as #1d56c4; null removes it",
+      ...retention.RETENTION_TEXTS,
       isEnabled: "False refuses the keys of the project; only owners may change this",
     },
   ),
@@ -192,7 +200,7 @@ function routesWithoutProject(app: App, admission: Admission) {
     .get(
       "",
       ({ user }) =>
-        envelope(projectsOfUser(app, user).map((project) => present(project, project.role))),
+        envelope(projectsOfUser(app, user).map((project) => present(app, project, project.role))),
       {
         response: withErrors({ 200: Envelope(Type.Array(ProjectDetails)) }),
         detail: DETAILS.listProjects,
@@ -203,7 +211,7 @@ function routesWithoutProject(app: App, admission: Admission) {
       ({ body, once }) =>
         once(() => () => {
           const created = createProject(app, body.name.trim());
-          return { status: 201, body: envelope(present(created, "OWNER")) };
+          return { status: 201, body: envelope(present(app, created, "OWNER")) };
         }),
       {
         body: limited(ProjectInput, BODY_LIMITS.settings),
@@ -217,21 +225,26 @@ function routesWithoutProject(app: App, admission: Admission) {
 function routesOfProject(app: App, admission: Admission) {
   return new Elysia({ name: "project-routes", prefix: "/projects" })
     .use(admission.projectInPath)
-    .get("/:id", ({ project, role }) => envelope(present(resolveProject(app, project.id), role)), {
-      params: IdParams,
-      response: withErrors({ 200: Envelope(ProjectDetails) }),
-      detail: DETAILS.getProject,
-    })
+    .get(
+      "/:id",
+      ({ project, role }) => envelope(present(app, resolveProject(app, project.id), role)),
+      {
+        params: IdParams,
+        response: withErrors({ 200: Envelope(ProjectDetails) }),
+        detail: DETAILS.getProject,
+      },
+    )
     .patch(
       "/:id",
       async ({ project: { seq: projectSeq, id }, role, body, storeWithoutQuota }) => {
         if (body.isEnabled !== undefined && role !== "OWNER") throw ownerNeeded();
+        retention.ensureWithinLimits(app, body);
         const settings = settingsIn(body);
         const changed = await storeWithoutQuota(() =>
           changeProject(app, resolveProject(app, id), settings),
         );
         announcements(app).announce({ projectSeq, type: "project.changed", id });
-        return envelope(present(changed, role));
+        return envelope(present(app, changed, role));
       },
       {
         params: IdParams,
@@ -246,37 +259,26 @@ export type ProjectRow = typeof projects.$inferSelect;
 
 /** Settings to change; those that are undefined stay as they are. */
 export type ProjectSettings = {
-  [Name in "name" | "tracking" | "language" | "isEnabled" | "logoImageId" | "brandColor"]?:
+  [Name in Exclude<keyof ProjectRow, "seq" | "id" | "fromAddress" | "fromName" | "createdAt">]?:
     ProjectRow[Name] | undefined;
 } & {
   /** The default sender; null removes it. */
   sender?: Sender | null | undefined;
 };
 
-function settingsIn({
-  name,
-  sender,
-  tracking,
-  language,
-  isEnabled,
-  logoImageId,
-  brandColor,
-}: ProjectPatch): ProjectSettings {
+function settingsIn({ name, sender, brandColor, ...others }: ProjectPatch): ProjectSettings {
   return {
+    ...others,
     name: name?.trim(),
     sender: sender && {
       ...mailboxIn(sender.address),
       ...(sender.name === undefined ? {} : { name: sender.name && displayName(sender.name) }),
     },
-    tracking,
-    language,
-    isEnabled,
-    logoImageId,
     brandColor: brandColor?.toLowerCase() ?? brandColor,
   };
 }
 
-function present(row: ProjectRow, role: Role): ProjectDetails {
+function present(app: App, row: ProjectRow, role: Role): ProjectDetails {
   const { id, name, isEnabled, tracking, language, logoImageId, brandColor } = row;
   return {
     id,
@@ -288,6 +290,7 @@ function present(row: ProjectRow, role: Role): ProjectDetails {
     language,
     logoImageId,
     brandColor,
+    ...retention.presentRetention(app, row),
     createdAt: isoTime(row.createdAt),
   };
 }

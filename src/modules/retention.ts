@@ -1,21 +1,22 @@
 /**
  * Removes old data as the settings say. Once an hour, a round of purges starts: addresses of deleted
- * contacts in messages that have left since, bodies of mail, captured messages, webhook deliveries, events, workflow executions. Each purge runs in steps of a
+ * contacts in messages that have left since, bodies of mail, captured messages, webhook deliveries, events, workflow executions; then the data of projects that keep it for a shorter time. Each purge runs in steps of a
  * few milliseconds, one a second, so that it does not delay other work. The database reuses the free
  * space.
  */
 
 import type { App } from "../core/app.ts";
-import type { Purge } from "../db/purge.ts";
-import { createEventPurge } from "../events/purge.ts";
+import type { ProjectScope, Purge } from "../db/purge.ts";
+import { createEventPurges } from "../events/purge.ts";
 import { systemClock } from "../lib/clock.ts";
 import { perApp } from "../lib/per-app.ts";
-import { createBodyPurge } from "../outbox/purge-bodies.ts";
-import { createRawPurge } from "../outbox/purge-captured.ts";
+import { createBodyPurges } from "../outbox/purge-bodies.ts";
+import { createRawPurges } from "../outbox/purge-captured.ts";
 import { createRecipientsPurge } from "../outbox/purge-recipients.ts";
 import type { Noun } from "./module.ts";
+import { projectPeriods, type RetentionField } from "./project-retention.ts";
 import { hasPendingDelivery, purgeDeliveries } from "./webhooks/purge.ts";
-import { createExecutionPurge } from "./workflows/purge.ts";
+import { createExecutionPurges } from "./workflows/purge.ts";
 
 export const retentionNoun: Noun = {
   name: "retention",
@@ -46,10 +47,9 @@ export async function removeOldData(app: App, days = daysIn(app)): Promise<boole
   if (current.left.length === 0 && clock.elapsed() >= current.nextAt) {
     current.left = newRound(app, days);
   }
-  const [first] = current.left;
-  if (first === undefined) return false;
+  if (current.left.length === 0) return false;
   try {
-    if (!(await runPurge(app, first))) current.left.shift();
+    await runStep(app, current.left);
   } catch (error) {
     current.left = []; // The position of a purge in memory may no longer match the database.
     throw error;
@@ -66,24 +66,43 @@ function daysIn({ config }: App): RetentionDays {
 
 function newRound(app: App, days: RetentionDays): DatedPurge[] {
   const isEventPending = (eventSeq: number) => hasPendingDelivery(app, eventSeq);
+  const bodies = createBodyPurges(app.db);
+  const raw = createRawPurges(app.db);
+  const events = createEventPurges(app.db, isEventPending);
+  const executions = createExecutionPurges(app.db);
   const all: DatedPurge[] = [
-    { purge: createBodyPurge(app.db), days: days.bodies },
-    { purge: createRawPurge(app.db), days: days.raw },
+    { purge: bodies(null), days: days.bodies },
+    { purge: raw(null), days: days.raw },
     {
       purge: (before, hasTime) => purgeDeliveries(app, before, hasTime),
       days: days.deliveries,
     },
-    { purge: createEventPurge(app.db, isEventPending), days: days.events },
-    { purge: createExecutionPurge(app.db), days: days.events },
+    { purge: events(null), days: days.events },
+    { purge: executions(null), days: days.events },
   ];
-  const dated = all.filter((each) => each.days > 0);
-  return [{ purge: createRecipientsPurge(app.db), days: 0 }, ...dated];
+  const ofProjects = (field: RetentionField, create: (scope: ProjectScope) => Purge) =>
+    projectPeriods(app, field).map(({ projectSeq, days: own }) => ({
+      purge: create(projectSeq),
+      days: own,
+    }));
+  return [
+    { purge: createRecipientsPurge(app.db), days: 0 },
+    ...all.filter((each) => each.days > 0),
+    ...ofProjects("retainBodies", bodies),
+    ...ofProjects("retainRaw", raw),
+    ...ofProjects("retainEvents", events),
+    ...ofProjects("retainEvents", executions),
+  ];
 }
 
-function runPurge({ clock, writer }: App, { purge, days }: DatedPurge): Promise<boolean> {
-  const before = clock.now() - days * DAY_MS;
+/** Runs the first purges of the list, and removes those that are finished, while there is time. */
+function runStep({ clock, writer }: App, left: DatedPurge[]): Promise<void> {
+  const now = clock.now();
   return writer.write(() => {
     const endsAt = systemClock.elapsed() + STEP_MS;
-    return purge(before, () => systemClock.elapsed() < endsAt);
+    const hasTime = () => systemClock.elapsed() < endsAt;
+    for (let [first] = left; first !== undefined && hasTime(); [first] = left) {
+      if (!first.purge(now - first.days * DAY_MS, hasTime)) left.shift();
+    }
   });
 }

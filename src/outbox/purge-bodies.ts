@@ -8,7 +8,7 @@
  */
 
 import type { Db } from "../db/open.ts";
-import { createPurgeMark, type Purge } from "../db/purge.ts";
+import { createPurgeMark, type ProjectScope, type Purge } from "../db/purge.ts";
 import { LEAVING } from "./purge-recipients.ts";
 
 type Row = {
@@ -22,13 +22,16 @@ type Row = {
 /** Rows of one query. */
 const PAGE = 100;
 
-/** Creates the purge for one scan. */
-export function createBodyPurge({ sqlite }: Db): Purge {
-  const mark = createPurgeMark(sqlite, "bodies");
-  const readPage = sqlite.prepare<Row, [number, number]>(`
-    SELECT seq, message_seq AS messageSeq, created_at AS createdAt,
-           next_at IS NOT NULL AS isQueued, variables IS NOT NULL AS hasVariables
-    FROM emails WHERE seq > ? ORDER BY seq LIMIT ?`);
+const COLUMNS = `seq, message_seq AS messageSeq, created_at AS createdAt,
+           next_at IS NOT NULL AS isQueued, variables IS NOT NULL AS hasVariables`;
+
+/** The function that it returns creates the purge for one scan. */
+export function createBodyPurges({ sqlite }: Db): (projectSeq: ProjectScope) => Purge {
+  const pageOfAll = sqlite.prepare<Row, [number, number]>(
+    `SELECT ${COLUMNS} FROM emails WHERE seq > ? ORDER BY seq LIMIT ?`,
+  );
+  const pageOfProject = sqlite.prepare<Row, [number, number, number]>(`
+    SELECT ${COLUMNS} FROM emails WHERE project_seq = +? AND seq > +? ORDER BY seq LIMIT +?`);
   const clearVariables = sqlite.prepare<unknown, [number]>(
     "UPDATE emails SET variables = NULL WHERE seq = ?",
   );
@@ -51,46 +54,51 @@ export function createBodyPurge({ sqlite }: Db): Purge {
     "DELETE FROM message_pieces WHERE message_seq = ?",
   );
 
-  /** Position of the scan; null before it starts. */
-  let position: number | null = null;
-  /** Messages of the skipped mails. */
-  const needed = new Set<number>();
-  let isWithoutGap = true;
+  return (projectSeq) => {
+    const mark = createPurgeMark(sqlite, "bodies", projectSeq);
+    const readPage = (after: number): Row[] =>
+      projectSeq === null ? pageOfAll.all(after, PAGE) : pageOfProject.all(projectSeq, after, PAGE);
+    /** Position of the scan; null before it starts. */
+    let position: number | null = null;
+    /** Messages of the skipped mails. */
+    const needed = new Set<number>();
+    let isWithoutGap = true;
 
-  function clear({ seq, messageSeq, hasVariables }: Row): void {
-    if (hasVariables === 1) clearVariables.run(seq);
-    // The scan reaches the newest mail last, so all other mails of the message are old as well.
-    if (newestOf.get(messageSeq)?.seq !== seq || needed.has(messageSeq)) return;
-    const cleared = clearMessage.get(messageSeq);
-    if (cleared === null) return;
-    dropPieces.run(messageSeq);
-    if (cleared.hadAttachments !== 1) return;
-    for (const { digest } of dropAttachments.all(messageSeq)) dropContent.run(digest);
-  }
-
-  function advance({ seq, messageSeq, isQueued }: Row): void {
-    if (isQueued === 1) {
-      needed.add(messageSeq);
-      isWithoutGap = false;
+    function clear({ seq, messageSeq, hasVariables }: Row): void {
+      if (hasVariables === 1) clearVariables.run(seq);
+      // The scan reaches the newest mail last, so all other mails of the message are old as well.
+      if (newestOf.get(messageSeq)?.seq !== seq || needed.has(messageSeq)) return;
+      const cleared = clearMessage.get(messageSeq);
+      if (cleared === null) return;
+      dropPieces.run(messageSeq);
+      if (cleared.hadAttachments !== 1) return;
+      for (const { digest } of dropAttachments.all(messageSeq)) dropContent.run(digest);
     }
-    position = seq;
-  }
 
-  return (before, hasTime) => {
-    position ??= mark.read();
-    const start = position;
-    let isOver = false;
-    while (hasTime() && !isOver) {
-      const page = readPage.all(position, PAGE);
-      isOver = page.length === 0;
-      for (const row of page) {
-        isOver = row.createdAt >= before;
-        if (isOver || !hasTime()) break;
-        if (row.isQueued === 0) clear(row);
-        advance(row);
+    function advance({ seq, messageSeq, isQueued }: Row): void {
+      if (isQueued === 1) {
+        needed.add(messageSeq);
+        isWithoutGap = false;
       }
+      position = seq;
     }
-    if (isWithoutGap && position > start) mark.write(position);
-    return !isOver;
+
+    return (before, hasTime) => {
+      position ??= mark.read();
+      const start = position;
+      let isOver = false;
+      while (hasTime() && !isOver) {
+        const page = readPage(position);
+        isOver = page.length === 0;
+        for (const row of page) {
+          isOver = row.createdAt >= before;
+          if (isOver || !hasTime()) break;
+          if (row.isQueued === 0) clear(row);
+          advance(row);
+        }
+      }
+      if (isWithoutGap && position > start) mark.write(position);
+      return !isOver;
+    };
   };
 }

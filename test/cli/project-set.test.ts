@@ -107,9 +107,25 @@ describe("mailstead project set", () => {
     expect(removed.answer).toMatchObject({ project: { brandColor: null, logoImageId: null } });
   });
 
+  test("sets how long data is kept, and removes it", async () => {
+    const words = "--retain-bodies 30 --retain-raw 7 --retain-events 365 --retain-received 14";
+    const set = await run("project", "set", ...words.split(" "));
+    const own = { retainBodies: 30, retainRaw: 7, retainEvents: 365, retainReceived: 14 };
+    expect(set.answer).toMatchObject({ project: own });
+    const removed = await run("project", "set", "--retain-bodies", "default");
+    expect(removed.answer).toMatchObject({ project: { ...own, retainBodies: null } });
+  });
+
   const faults: [name: string, words: string[], message: RegExp][] = [
     ["a colour that is none", ["--color", "red"], /--color: expected a colour such as '#1d56c4'/],
     ["an image that the project has not", ["--logo", "nothing"], /logoImageId/],
+    ["a period of no days", ["--retain-bodies", "0"], /--retain-bodies: .* from 1 to 36500/],
+    [
+      "a period that is too long",
+      ["--retain-received", "31"],
+      /from 1 to 30, or default, got "31"/,
+    ],
+    ["a period that is no number", ["--retain-raw", "never"], /--retain-raw: .*got "never"/],
     ["a call without settings", [], /at least one of --tracking, --language, --logo, /],
     [
       "--from together with --no-from",

@@ -69,10 +69,18 @@ pageTest("an admin sees the wording behind a click, exports a person and erases 
   await page.reload();
   await page.getByText(stringAt(await readReceipt(), "id").slice(-8)).waitFor();
   await page.getByRole("cell", { name: "Completed" }).waitFor();
+  await page.getByLabel("Contents of mails").fill("30");
+  await page.getByLabel("Received mails").fill("14");
+  await page.getByLabel("No mail").check();
+  await page.getByRole("button", { name: "Save changes" }).click();
+  await page.getByText("Saved", { exact: true }).waitFor();
   for (const layout of LAYOUTS) {
     await opened.setLayout(layout);
     await opened.screenshot("settings-privacy");
     expect([layout, await faultsOf(opened)]).toEqual([layout, NO_FAULTS]);
   }
+  await page.getByLabel("Contents of mails").fill("300");
+  await page.getByRole("button", { name: "Save changes" }).click();
+  await page.getByText("at most 90, because the server keeps the data no longer").waitFor();
   await opened.close();
 });

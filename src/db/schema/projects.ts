@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import { blob, index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /** CONSENT: as MARKETING_ONLY, for contacts who agreed (`contacts.tracking`). */
@@ -13,24 +14,38 @@ export const RELAY_SIGNERS = ["AUTO", "SERVER", "RELAY"] as const;
 export type TrackingMode = (typeof TRACKING_MODES)[number];
 
 /** Projects (tenants). Other tables refer to `seq`; the API shows `id`. */
-export const projects = sqliteTable("projects", {
-  seq: integer("seq").primaryKey(),
-  id: text("id").notNull().unique(),
-  name: text("name").notNull().unique(),
-  isEnabled: integer("is_enabled", { mode: "boolean" }).notNull().default(true),
-  /** Selects the mail in which opens and clicks are tracked (docs/interface.md#tracking). */
-  tracking: text("tracking", { enum: TRACKING_MODES }).notNull().default("MARKETING_ONLY"),
-  /** Language of the pages for recipients; a BCP 47 tag such as `en`. */
-  language: text("language").notNull().default("en"),
-  /** Address and display name of the default sender; null if each mail must name its sender. */
-  fromAddress: text("from_address"),
-  fromName: text("from_name"),
-  /** The id of an image of the project, which its pages for recipients show. */
-  logoImageId: text("logo_image_id"),
-  /** The colour of these pages, such as `#1d56c4`. */
-  brandColor: text("brand_color"),
-  createdAt: integer("created_at").notNull(),
-});
+export const projects = sqliteTable(
+  "projects",
+  {
+    seq: integer("seq").primaryKey(),
+    id: text("id").notNull().unique(),
+    name: text("name").notNull().unique(),
+    isEnabled: integer("is_enabled", { mode: "boolean" }).notNull().default(true),
+    /** Selects the mail in which opens and clicks are tracked (docs/interface.md#tracking). */
+    tracking: text("tracking", { enum: TRACKING_MODES }).notNull().default("MARKETING_ONLY"),
+    /** Language of the pages for recipients; a BCP 47 tag such as `en`. */
+    language: text("language").notNull().default("en"),
+    /** Address and display name of the default sender; null if each mail must name its sender. */
+    fromAddress: text("from_address"),
+    fromName: text("from_name"),
+    /** The id of an image of the project, which its pages for recipients show. */
+    logoImageId: text("logo_image_id"),
+    /** The colour of these pages, such as `#1d56c4`. */
+    brandColor: text("brand_color"),
+    /** Days until old data is removed; null: as the installation says (modules/project-retention.ts). */
+    retainBodies: integer("retain_bodies"),
+    retainRaw: integer("retain_raw"),
+    retainEvents: integer("retain_events"),
+    retainReceived: integer("retain_received"),
+    createdAt: integer("created_at").notNull(),
+  },
+  (table) => [
+    // The few projects with a period of their own are read once a minute.
+    index("projects_retention")
+      .on(table.seq)
+      .where(sql`coalesce(retain_bodies, retain_raw, retain_events, retain_received) IS NOT NULL`),
+  ],
+);
 
 /** The relays of the projects that have one of their own. */
 export const projectRelays = sqliteTable("project_relays", {

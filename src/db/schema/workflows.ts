@@ -207,6 +207,7 @@ export const workflowExecutions = sqliteTable(
   },
   (table) => [
     index("workflow_executions_page").on(table.workflowSeq, table.seq),
+    index("workflow_executions_project").on(table.projectSeq, table.seq),
     index("workflow_executions_status").on(table.workflowSeq, table.status, table.seq),
     // Executions at a step, in the order of seq, are listed and counted without reading their rows.
     index("workflow_executions_step").on(

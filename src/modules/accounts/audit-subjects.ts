@@ -73,6 +73,8 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
   project: subject(`
     SELECT name AS label, name, ${flag("is_enabled")} AS isEnabled, tracking, language,
            brand_color AS brandColor, logo_image_id AS logoImageId,
+           retain_bodies AS retainBodies, retain_raw AS retainRaw,
+           retain_events AS retainEvents, retain_received AS retainReceived,
            coalesce(from_name || ' <' || from_address || '>', from_address) AS sender
     FROM projects WHERE id = +?2`),
   segment: subject(`

@@ -66,6 +66,9 @@ export function createReceivedRows({ sqlite }: Pick<Db, "sqlite">) {
   const old = sqlite.prepare<RemovableMail, [number, number]>(`
     SELECT seq, id, project_seq AS projectSeq, received_at AS receivedAt FROM received_mails
     WHERE received_at < +? AND state = 'RECEIVED' ORDER BY received_at LIMIT +?`);
+  const oldestOfProject = sqlite.prepare<RemovableMail, [number, number]>(`
+    SELECT seq, id, project_seq AS projectSeq, received_at AS receivedAt FROM received_mails
+    WHERE project_seq = +? AND state = 'RECEIVED' ORDER BY seq LIMIT +?`);
   const findById = sqlite.prepare<ReceivedRow, [string, number]>(`
     SELECT ${COLUMNS} FROM received_mails m
     WHERE m.id = ? AND m.project_seq = +? AND m.state = 'RECEIVED'`);
@@ -96,6 +99,9 @@ export function createReceivedRows({ sqlite }: Pick<Db, "sqlite">) {
 
     /** The oldest mails that arrived before this time. */
     old: (before: number, limit: number): RemovableMail[] => old.all(before, limit),
+
+    oldestOfProject: (projectSeq: number, limit: number): RemovableMail[] =>
+      oldestOfProject.all(projectSeq, limit),
 
     /** Null if the mail was removed, or was not forwarded. */
     findForwarded: (projectSeq: number, seq: number): ForwardedMail | null =>

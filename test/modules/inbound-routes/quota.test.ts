@@ -135,3 +135,17 @@ test("after 30 days the event keeps what was said about the mail, without its te
   await t.app.recurring.find(({ name }) => name === "received mails")?.run();
   expect(t.received()[0]).toMatchObject({ subject: "Question", text: "", isShortened: true });
 });
+
+test("a project that keeps received mails for a shorter time removes none of another", async () => {
+  await open({});
+  await t.makeProject("other");
+  for (let i = 0; i < 7; i++) await t.submit(mail(HEAD, `text ${i}`), { to: [TO] });
+  t.db.sqlite.run("UPDATE received_mails SET project_seq = 2 WHERE seq <= 2");
+  t.db.sqlite.run("UPDATE projects SET retain_received = 5 WHERE seq = 1");
+  const left = async (days: number) => {
+    t.clock.advance(days * 24 * 60 * 60_000);
+    await t.app.recurring.find(({ name }) => name === "received mails")?.run();
+    return t.countRows("received_mails");
+  };
+  expect([await left(4), await left(2), await left(25)]).toEqual([7, 2, 0]);
+});

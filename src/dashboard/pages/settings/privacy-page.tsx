@@ -1,28 +1,27 @@
 /**
- * The page Privacy: the tracking setting, the export of the ledger of consents, and the receipts of
- * erasures.
+ * The page Privacy: the tracking setting, how long data is kept, the export of the ledger of consents, and
+ * the receipts of erasures.
  */
 
 import { Button, Group, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { Eraser } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import type { ErasureReceipt } from "../../../modules/privacy/erasure-model.ts";
 import { api } from "../../api.ts";
-import { useProject } from "../../state.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Copy } from "../../ui/copy.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
+import { Problem } from "../../ui/problem.tsx";
 import { RoleNeeded } from "../../ui/role-needed.tsx";
 import { saveFile } from "../../ui/save-file.ts";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
 import { showFailure } from "../../ui/undo.tsx";
 import { useList } from "../../ui/use-list.ts";
-import { TRACKING_CHOICES } from "./choices.ts";
+import { PrivacyForm } from "./privacy-form.tsx";
 import { SettingsFrame } from "./settings-frame.tsx";
 import { useProjectDetails } from "./use-project-details.ts";
 
@@ -30,7 +29,7 @@ export function PrivacyPage() {
   return (
     <SettingsFrame>
       <RoleNeeded role="ADMIN">
-        <TrackingSection />
+        <ProjectSection />
         <LedgerSection />
         <ErasureSection />
       </RoleNeeded>
@@ -38,27 +37,10 @@ export function PrivacyPage() {
   );
 }
 
-function TrackingSection() {
-  const project = useProject();
-  const { data } = useProjectDetails();
-  const choice = TRACKING_CHOICES.find(({ value }) => value === data?.tracking);
-  return (
-    <section className="section" aria-labelledby="privacy-tracking">
-      <h2 id="privacy-tracking">Tracking</h2>
-      <p>
-        <strong>{choice?.label ?? "…"}</strong>
-        {choice !== undefined && <>: {choice.description}</>}
-      </p>
-      <p className="muted small">
-        A contact who refused is never tracked.{" "}
-        {project !== null && (
-          <Link to="/p/$project/settings/general" params={{ project: project.id }}>
-            Change it in General
-          </Link>
-        )}
-      </p>
-    </section>
-  );
+function ProjectSection() {
+  const { data, error, refetch } = useProjectDetails();
+  if (data !== undefined) return <PrivacyForm key={data.id} project={data} />;
+  return error === null ? null : <Problem error={error} onRetry={() => void refetch()} />;
 }
 
 function LedgerSection() {
