@@ -23,11 +23,15 @@ import {
   preferenceWording,
   type PreferenceView,
   type ShownTopic,
+  TRACKING_SHOWN,
 } from "./preference-page.ts";
 
 type Fields = ReadonlyMap<string, string>;
 
-/** The choices of a submitted form. A choice that the form did not show is left out. */
+/**
+ * The choices of a submitted form. A choice that the form did not show, or that the person left as it
+ * was shown, is left out: another page may have changed it meanwhile.
+ */
 export type SavedChoices = {
   topics: readonly { id: string; isSubscribed: boolean }[];
   /** Null for no break, and undefined to leave it as it is. */
@@ -45,18 +49,39 @@ export function readChoices(
   fields: Fields,
   now: number,
 ): { choices: SavedChoices } | { fault: PreferenceFault } {
-  const shown = (fields.get("topics") ?? "").split(" ", MAX_TOPICS).filter((id) => id !== "");
-  const topics = [...new Set(shown)].map((id) => ({
-    id,
-    isSubscribed: fields.get(`topic-${id}`) !== undefined,
-  }));
-  const day = (fields.get("pauseDay") ?? "").trim();
-  const pausedUntil = readPause(fields.get("pause"), day, now);
-  if (pausedUntil === "fault") return { fault: { field: "pauseDay", value: day } };
   const language = textsIn(fields.get("language") ?? "")?.language ?? null;
-  const isTrackingAsked = fields.get("asksTracking") !== undefined;
-  const tracking = isTrackingAsked ? fields.get("tracking") !== undefined : undefined;
-  return { choices: { topics, pausedUntil, tracking, language } };
+  const day = (fields.get("pauseDay") ?? "").trim();
+  const pause = fields.get("pause");
+  const pausedUntil = pause === fields.get("shownPause") ? undefined : readPause(pause, day, now);
+  if (pausedUntil === "fault") return { fault: { field: "pauseDay", value: day } };
+  return {
+    choices: {
+      topics: readTopics(fields),
+      pausedUntil,
+      tracking: readTracking(fields),
+      language: language === fields.get("shownLanguage") ? null : language,
+    },
+  };
+}
+
+const idsIn = (text: string | undefined): Set<string> =>
+  new Set((text ?? "").split(" ", MAX_TOPICS).filter((id) => id !== ""));
+
+function readTopics(fields: Fields): SavedChoices["topics"] {
+  const joined = fields.get("joined");
+  const joinedIds = idsIn(joined);
+  return [...idsIn(fields.get("topics"))]
+    .map((id) => ({ id, isSubscribed: fields.get(`topic-${id}`) !== undefined }))
+    .filter(({ id, isSubscribed }) => joined === undefined || isSubscribed !== joinedIds.has(id));
+}
+
+function readTracking(fields: Fields): boolean | undefined {
+  const shown = fields.get("asksTracking");
+  if (shown === undefined) return undefined;
+  const isAllowed = fields.get("tracking") !== undefined;
+  return shown === (isAllowed ? TRACKING_SHOWN.allowed : TRACKING_SHOWN.refused)
+    ? undefined
+    : isAllowed;
 }
 
 function readPause(

@@ -149,7 +149,13 @@ function fieldset(legend: string, hint: string | null, content: string): string 
   return `<fieldset><legend>${escape(legend)}</legend>${said}<div class="choices">${content}</div></fieldset>`;
 }
 
-/** `topics` names those that were shown, because a box that is not ticked is not sent. */
+const hiddenHtml = (name: string, value: string): string =>
+  `<input type="hidden" name="${name}" value="${escape(value)}">`;
+
+/**
+ * `topics` names those that were shown, because a box that is not ticked is not sent, and `joined` those
+ * that were ticked: an old page that is saved changes only what the person has changed on it.
+ */
 function topicsHtml({ topics }: PreferenceView, words: PreferenceTexts): string {
   if (topics.length === 0) return "";
   const shown = topics.map(({ id }) => id).join(" ");
@@ -163,7 +169,8 @@ function topicsHtml({ topics }: PreferenceView, words: PreferenceTexts): string 
       hint: description,
     }),
   );
-  const hidden = `<input type="hidden" name="topics" value="${escape(shown)}">`;
+  const joined = topics.filter(({ isSubscribed }) => isSubscribed).map(({ id }) => id);
+  const hidden = hiddenHtml("topics", shown) + hiddenHtml("joined", joined.join(" "));
   return hidden + fieldset(words.topics, null, boxes.join(""));
 }
 
@@ -194,7 +201,8 @@ function pauseHtml(view: PreferenceView, words: PreferenceTexts): string {
     `<div class="field day"><label for="pause-day">${escape(words.pauseDay)}</label>` +
     `<input type="date" id="pause-day" name="pauseDay" lang="${texts.language}" ` +
     `min="${isoDay(now + DAY_MS)}" max="${isoDay(now + MAX_PAUSE_DAYS * DAY_MS)}"${value}${invalid}></div>`;
-  return fieldset(words.pause, words.pauseHint, radios.join("") + day);
+  const hidden = pausedUntil === null ? hiddenHtml("shownPause", PAUSES.none) : "";
+  return hidden + fieldset(words.pause, words.pauseHint, radios.join("") + day);
 }
 
 function keepChoice(
@@ -235,11 +243,15 @@ function languageHtml({ language }: Texts, hint: string, label: string): string 
     return `<option value="${tag}" lang="${tag}"${selected}>${escape(shown)}</option>`;
   });
   return (
+    hiddenHtml("shownLanguage", language) +
     `<div class="field"><label class="title" for="language">${escape(label)}</label>` +
     `<select id="language" name="language" aria-describedby="language-hint">${options.join("")}</select>` +
     `<span class="hint" id="language-hint">${escape(hint)}</span></div>`
   );
 }
+
+/** The values of the hidden field that says whether the box was ticked when the page was shown. */
+export const TRACKING_SHOWN = { allowed: "allowed", refused: "refused" } as const;
 
 function trackingHtml(view: PreferenceView, words: PreferenceTexts): string {
   if (view.isTrackingAllowed === null) return "";
@@ -251,7 +263,8 @@ function trackingHtml(view: PreferenceView, words: PreferenceTexts): string {
     label: filler(view)(words.trackingLabel),
     hint: words.trackingHint,
   });
-  return `<input type="hidden" name="asksTracking" value="1">${fieldset(words.tracking, null, box)}`;
+  const shown = view.isTrackingAllowed ? TRACKING_SHOWN.allowed : TRACKING_SHOWN.refused;
+  return hiddenHtml("asksTracking", shown) + fieldset(words.tracking, null, box);
 }
 
 function addressHtml({ fault }: PreferenceView, words: PreferenceTexts): string {

@@ -35,6 +35,39 @@ test("subscribing and unsubscribing keep the wording that the page showed", asyn
   ]);
 });
 
+/** The hidden fields of the form of a page, and the boxes and radio buttons that are chosen on it. */
+function shownFields(page: string): Record<string, string> {
+  const inputs = page.match(/<input type="(?:hidden|checkbox|radio)"[^>]*>/g) ?? [];
+  const sent = inputs.filter((input) => input.includes("hidden") || input.includes(" checked"));
+  const [, language = ""] = /<option value="(\w+)"[^>]* selected>/.exec(page) ?? [];
+  const pairs = sent.map((input) => [
+    /name="([^"]*)"/.exec(input)?.[1] ?? "",
+    /value="([^"]*)"/.exec(input)?.[1] ?? "",
+  ]);
+  return { ...Object.fromEntries(pairs), language };
+}
+
+test("an old page that is saved changes only what the person has changed on it", async () => {
+  const person = await mailed();
+  const { letter, submit } = person;
+  const news = await person.topic("News", { default: "SUBSCRIBED" });
+  await person.topic("Tips", {});
+  const old = shownFields(mainOf(await person.fetchAs("GET", letter.manage)));
+  const { [`topic-${news}`]: _, ...withoutNews } = old;
+  await submit(letter.manage, save({ ...withoutNews, pause: "1" }));
+  const pausedUntil = person.pausedUntil();
+  expect(pausedUntil).not.toBe(null);
+  const consents = person.consents();
+
+  await submit(letter.manage, save({ ...old, language: "ja" }));
+  expect(await person.topics()).toEqual({ News: false, Tips: false });
+  expect(person.pausedUntil()).toBe(pausedUntil);
+  expect(person.consents()).toEqual(consents);
+  await submit(letter.manage, save({ ...old, pause: "3" }));
+  expect(await person.data()).toMatchObject({ language: "ja" });
+  expect(person.pausedUntil()).not.toBe(pausedUntil);
+});
+
 describe("the topics", () => {
   test("are chosen by boxes; only what was shown and has changed is stored, with its wording", async () => {
     const person = await mailed();
