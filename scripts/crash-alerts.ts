@@ -76,7 +76,7 @@ function readNotices(): Notice[] {
   return notices;
 }
 
-/** How often the target got the notice. */
+/** The number of times that the target got the notice. */
 function countArrived({ id, target }: Notice): number {
   if (target === "webhook") {
     return web.requests.filter(({ headers }) => headers["webhook-id"] === id).length;

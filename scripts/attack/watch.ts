@@ -30,7 +30,7 @@ function peakMiB(): number {
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
 }
 
-/** How long both threads were ready to run and had no processor. */
+/** The time for which both threads were ready to run and had no processor. */
 function queuedMs(): number {
   const times = THREADS.map((file) => Number(readFileSync(file, "utf8").split(" ")[1]) / 1e6);
   return times.reduce((sum, ms) => sum + ms, 0);

@@ -69,7 +69,10 @@ const sumOf = (taken: readonly Taken[]): number =>
 
 type Holds = { count: number; sumMs: number };
 
-/** How often and how long the watchdog of the server saw the loop held for more than 50 ms. */
+/**
+ * The number and length of the times that the watchdog of the server saw the loop held for more than 50
+ * ms.
+ */
 async function readHolds(port: number): Promise<Holds> {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   const [count, sumSeconds] = ["_count", "_sum"].map((part) => metricValue(text, HOLDS + part));

@@ -38,7 +38,9 @@ export type PowerCutOptions = {
   /** Searches that run meanwhile in threads; only with the load "accept". */
   searches: number;
   durability: (typeof DURABILITIES)[number];
-  /** How often the log must be restarted, because the order of writes matters most there. */
+  /**
+   * The number of times that the log must be restarted, because the order of writes matters most there.
+   */
   leastRestarts: number;
   seed: number;
   /** The syncs that the second disk ignores; there is none if it is "nothing". */

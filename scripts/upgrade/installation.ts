@@ -98,7 +98,7 @@ function installationOf(folder: string, key: string, port: number) {
       return /"version":"([^"]+)"/.exec(stdout)?.[1] ?? stdout;
     },
 
-    /** How many of these mails the database has. */
+    /** The number of these mails that the database has. */
     countStored(ids: readonly string[], file = join(data, "mailstead.db")): number {
       const sqlite = new Database(file, { readonly: true });
       const find = sqlite.query("SELECT 1 FROM emails WHERE id = ?");

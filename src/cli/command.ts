@@ -11,7 +11,7 @@ import type { Io } from "./io.ts";
 
 export type Flag = {
   name: string;
-  /** How help shows the value; absent if the flag takes no value. */
+  /** The name of the value in the help; absent if the flag takes no value. */
   placeholder?: string;
   /** Set if the flag without a value means true. */
   isBoolean?: true;

@@ -241,7 +241,7 @@ function present(key: KeyRow) {
   };
 }
 
-/** Why a key is refused, or that it is not. */
+/** The state of a key. Only a valid one is accepted. */
 function keyState({ revokedAt, expiresAt }: KeyRow, now: number): "VALID" | "EXPIRED" | "REVOKED" {
   if (revokedAt !== null) return "REVOKED";
   return expiresAt !== null && expiresAt <= now ? "EXPIRED" : "VALID";

@@ -26,7 +26,7 @@ export type GivenSettings = { readonly [Name in SettingName]?: Given };
 /** The values that were set in the dashboard. */
 export type StoredTexts = { readonly [Name in SettingName]?: string };
 
-/** How the settings of a process were given; those of the dashboard are added to them. */
+/** The sources of the settings of a process; the settings of the dashboard are added to them. */
 export type SettingSources = {
   given: GivenSettings;
   /** Null before the database is opened. Throws ConfigError. */

@@ -3,7 +3,7 @@
 /** A parsed value, or a description of the values that are accepted. */
 export type Parsed<T> = { value: T } | { accepted: string };
 
-/** How values are written (kinds.ts). */
+/** The syntax of values (kinds.ts). */
 export type Kind<T> = {
   parse: (text: string) => Parsed<T>;
   /** The value as help shows it. */

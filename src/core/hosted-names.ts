@@ -17,7 +17,7 @@ type Hosts = {
 /** Set where certificates are ordered. */
 type Certificates = {
   hasCertificate: (host: string) => boolean;
-  /** Why the CA gave no certificate; null if it has, or was not asked yet. */
+  /** The reason why the CA gave no certificate; null if it has, or was not asked yet. */
   failureOf: (host: string) => string | null;
 };
 

@@ -1,4 +1,4 @@
-/** Which backups are kept: the newest of each of the last days, weeks and months. */
+/** Decides which backups are kept: the newest of each of the last days, weeks and months. */
 
 export type BackupKeep = { days: number; weeks: number; months: number };
 

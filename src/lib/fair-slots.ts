@@ -5,7 +5,7 @@
  */
 
 export type FairSlots = {
-  /** How many slots the owner may take now. */
+  /** The number of slots that the owner may take now. */
   available(owner: number): number;
   /** Takes a slot for the owner. The slot must be available. */
   acquire(owner: number): void;

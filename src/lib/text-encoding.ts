@@ -241,7 +241,7 @@ function readingsOf(sample: Buffer): Reading[] {
   });
 }
 
-/** How typical the words are for the script, from 0 to 1. */
+/** The degree to which the words are typical for the script, from 0 to 1. */
 function weightOf(script: Script, words: readonly string[], western: readonly string[]): number {
   if (script === "western" || script === "central" || script === "turkish") {
     // A word does not end with a quotation mark that was never opened.

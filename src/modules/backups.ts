@@ -3,7 +3,7 @@
  * program starts itself as `mailstead backup run` (backup/make.ts) with a low priority: so neither the
  * event loop nor the memory of the server is used. After a failure it is tried again every hour. A backup
  * runs at most once at a time, also beside a command. A start removes what an interrupted backup has left.
- * How the latest one ended is in the database (backup/state.ts).
+ * The result of the latest one is in the database (backup/state.ts).
  */
 
 import { Type } from "@sinclair/typebox";
@@ -125,7 +125,7 @@ function createRunner(app: App) {
     begin,
     running: () => running,
 
-    /** When the next backup is made. */
+    /** The time of the next backup. */
     async nextAt(): Promise<number> {
       const { Cron } = await import("croner");
       const patterns = [dailyPattern(config.backupAt)];

@@ -208,7 +208,7 @@ const PREFIXES = {
   SMTP: "smtp_",
 } as const satisfies Record<KeyKind, string>;
 
-/** How the text of a key begins. */
+/** The beginning of the text of a key. */
 export const keyPrefix = (kind: KeyKind): string => PREFIXES[kind];
 
 type NewKey = {

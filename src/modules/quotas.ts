@@ -26,7 +26,7 @@ type Bytes = "ownBytes" | "receivedBytes";
 
 const MIB = 1024 * 1024;
 
-/** How long a reading of a project's usage suffices while the project is far below a quota. */
+/** The time for which a reading of a project's usage is used while the project is far below a quota. */
 const READING_MS = 1000;
 const MAX_READINGS = 10_000;
 /** A project that is farther below its quotas than this cannot reach them within READING_MS. */

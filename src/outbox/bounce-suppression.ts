@@ -23,7 +23,7 @@ type SoftBounceLimits = {
   bounces: number;
   /** They must be within this time. */
   withinDays: number;
-  /** How long the address is then suppressed. */
+  /** The time for which the address is then suppressed. */
   forDays: number;
 };
 

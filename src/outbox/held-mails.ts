@@ -61,8 +61,9 @@ export function countMailsBefore({ sqlite }: Pick<Db, "sqlite">, before: number)
 }
 
 /**
- * When the first transactional mail of all projects is or was due; null if none waits. Mail that waits for
- * a site or for a slot of one is left out. Read in a thread, because it looks at every project.
+ * The time at which the first transactional mail of all projects is or was due; null if none waits.
+ * Mail that waits for a site or for a slot of one is left out. Read in a thread, because it looks at
+ * every project.
  */
 export async function firstTransactionalDueAt({
   reader,

@@ -47,7 +47,7 @@ export type Verdict =
   Outcome | { kind: "suppressed"; reason: string } | { kind: "cancelled"; reason: string };
 
 /**
- * Why a mail got no slot. It was not attempted.
+ * The reason why a mail got no slot. It was not attempted.
  * - full: all slots are in use. `retryAfterMs` is an estimate of when one is released.
  * - paused: no mail gets a slot before `retryAfterMs` is over.
  */
@@ -63,9 +63,7 @@ export type Busy = {
   reason: string;
 };
 
-/**
- * The mail goes back to the queue: it is sent when its campaign is resumed, or cancelled with it.
- */
+/** The mail goes back to the queue: it is sent when its campaign is resumed, or cancelled with it. */
 export const WITHDRAWN: Busy = {
   kind: "busy",
   why: "paused",
@@ -74,7 +72,7 @@ export const WITHDRAWN: Busy = {
   reason: "it was withdrawn before its transaction",
 };
 
-/** Why no mail of a wait list is sent at this moment. */
+/** The reason why no mail of a wait list is sent at this moment. */
 export type Hold = {
   /**
    * The side that takes no mail: one receiving site, the only relay, which cannot be reached, or our
@@ -163,11 +161,11 @@ export type Transport<S extends Slot = Slot> = {
    */
   routeOf?(projectSeq: number): string;
   /**
-   * Why no mail of a wait list is sent, or no mail of a project that is in it, without I/O over the
+   * The reason why no mail of a wait list is sent, or no mail of a project that is in it, without I/O over the
    * network; null if mail is sent.
    */
   holdOf?(waitList: string, projectSeq?: number): Hold | null;
-  /** Why the first relay takes no mail while the fallback relay takes it; null if that is not so. */
+  /** The reason why the first relay takes no mail while the fallback relay takes it; null if that is not so. */
   replacedHold?(): Hold | null;
   /**
    * Opens a session without a mail with each relay that cannot be reached, if its pause is over, so that its

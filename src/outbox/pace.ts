@@ -97,7 +97,7 @@ function createStartRecord(ratePerSecond: number): StartRecord {
   /** About the smallest duration of the latest tasks. */
   let usualMs = Infinity;
 
-  /** How long after its start a task counts, once it has ended. */
+  /** The time after its start for which an ended task counts. */
   function lateBy(durationMs: number): number {
     const weight = durationMs < usualMs ? 1 : LONGER_WEIGHT;
     usualMs = usualMs === Infinity ? durationMs : usualMs + weight * (durationMs - usualMs);

@@ -166,7 +166,7 @@ export function createRecordOutcome(deps: RecordDeps): RecordOutcome {
   }
 }
 
-/** Why the mail got no slot; null if it was attempted (docs/delivery.md#S7). */
+/** The reason why the mail got no slot; null if it was attempted (docs/delivery.md#S7). */
 export function busyOf(verdict: Verdict): Busy | null {
   return verdict.kind === "deferred" ? (verdict.notAttempted ?? null) : null;
 }

@@ -27,7 +27,7 @@ type Reported = {
 
 type Stage = "accepted" | "underWay" | "unknown" | "ended" | "never";
 
-/** How a report came: by mail as a bounce (`dsn`) or a complaint (`arf`), or from a relay. */
+/** The way of a report: by mail as a bounce (`dsn`) or a complaint (`arf`), or from a relay. */
 export type Reporter = "dsn" | "arf" | "webhook";
 
 type ReportedBounce = { class: ReplyClass; reason: string; at: number; by: Reporter };
@@ -37,7 +37,7 @@ type ReportedComplaint = { feedbackType: string; at: number; by: Reporter };
 /** `stored`: the mail keeps its state, until its outcome is recorded or for good. */
 export type BounceEffect = {
   effect: "bounced" | "stored";
-  /** Why the address is suppressed now; null if it is not. */
+  /** The reason why the address is suppressed now; null if it is not. */
   suppressed: ReturnType<SuppressBounced>;
 };
 

@@ -1,6 +1,6 @@
 /**
- * Where bounces go (docs/delivery.md#C5): `b+<token>@<bounce host>`. The token holds the email's id
- * and a keyed digest of it.
+ * The address to which bounces go (docs/delivery.md#C5): `b+<token>@<bounce host>`. The token holds the
+ * email's id and a keyed digest of it.
  */
 
 import { makeSignedAddress, openSignedAddress } from "../lib/signed-address.ts";

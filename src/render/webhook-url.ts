@@ -58,7 +58,7 @@ function join(parts: readonly UrlPart[]): Pick<Layout, "text" | "outputs"> {
   return { text, outputs };
 }
 
-/** Why the values are not allowed in this URL; null if they are. */
+/** The reason why the values are not allowed in this URL; null if they are. */
 function faultOf(text: string, outputs: readonly Output[]): string | null {
   if (text.length > LONGEST_URL) return `The URL is longer than ${LONGEST_URL} characters.`;
   if (outputs.length > MAX_VALUES) return `The URL has more than ${MAX_VALUES} values.`;

@@ -15,7 +15,7 @@ const HELD_DOT = Buffer.from(".");
 const HELD_DOT_CR = Buffer.from(".\r");
 
 /**
- * How the bytes so far end. "start": with CRLF, or the message begins. "lf": with a bare LF. "dot",
+ * The end of the bytes so far. "start": with CRLF, or the message begins. "lf": with a bare LF. "dot",
  * "lfDot": with a dot that begins such a line. "dotCr": with CRLF, a dot and CR. Dot and CR are held
  * back in the last three states, because they may not be content.
  */

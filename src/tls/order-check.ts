@@ -24,7 +24,7 @@ type Names = {
   caaIdentities: readonly string[];
 };
 
-/** Why the CA must refuse the names; null if nothing is known that speaks against them. */
+/** The reason why the CA must refuse the names; null if nothing is known that speaks against them. */
 export async function reasonAgainstOrder(
   { dns }: Pick<App, "dns">,
   { names, caaIdentities }: Names,

@@ -1,5 +1,5 @@
 /**
- * How the server is stopped and started for an upgrade: by systemd if a unit runs this executable, or
+ * Stops and starts the server for an upgrade: by systemd if a unit runs this executable, or
  * by two commands of the operator. It has stopped when the lock of its data folder is free, independent
  * of the result of a command, and it is ready when GET /readyz says so.
  */

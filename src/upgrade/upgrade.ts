@@ -69,7 +69,7 @@ export type UpgradeOptions = {
   data: string;
   programs: Programs;
   backup: BackupBefore;
-  /** How the server is stopped and started; null if that is not known. */
+  /** The way in which the server is stopped and started; null if it is not known. */
   service: Service | null;
   readyUrl: string;
   clock: Clock;

@@ -1,4 +1,4 @@
-/** How the commands show how far a backup is. */
+/** The commands show the progress of a backup. */
 
 import { expect, test } from "bun:test";
 import { barOf } from "../../src/cli/backup-progress.ts";

@@ -23,7 +23,7 @@ const EMAIL = "ada@harbour.example";
 const ANSWER_AFTER_MS = 1_500;
 /** An address of this machine that browsers do not know as local: it has no secure context. */
 const LAN_HOST = "0.0.0.0";
-/** How the banner of a lost connection begins. */
+/** The beginning of the banner of a lost connection. */
 const LOST = "The server cannot be reached. The page shows";
 
 let folder: string;

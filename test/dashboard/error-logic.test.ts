@@ -1,4 +1,4 @@
-/** Which texts of a refusal a page shows. */
+/** Tests which texts of a refusal a page shows. */
 
 import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/dashboard/api.ts";

@@ -1,4 +1,4 @@
-/** Why mail does not reach a contact, in words. */
+/** The reasons why mail does not reach a contact, in words. */
 
 import { describe, expect, test } from "bun:test";
 import { lastAcceptance, obstaclesOf } from "../../src/dashboard/pages/contacts/obstacles.ts";

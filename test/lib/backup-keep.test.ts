@@ -1,4 +1,7 @@
-/** Which backups are kept: by calendar, with pauses, several in a day, and clocks that were changed. */
+/**
+ * Tests which backups are kept: by calendar, with pauses, several in a day, and clocks that were
+ * changed.
+ */
 
 import { expect, test } from "bun:test";
 import { backupKeepText, keptBackups, parseBackupKeep } from "../../src/lib/backup-keep.ts";

@@ -1,4 +1,4 @@
-/** How many sockets a client may have: each IPv4 address, and each /64 of IPv6, is one client. */
+/** The limit of sockets of a client: each IPv4 address, and each /64 of IPv6, is one client. */
 
 import { expect, test } from "bun:test";
 import { Socket } from "node:net";

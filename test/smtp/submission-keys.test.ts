@@ -1,4 +1,4 @@
-/** Which keys may submit over SMTP, from which addresses, and with which From. */
+/** Tests which keys may submit over SMTP, from which addresses, and with which From. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { KeyScope } from "../../src/http/scopes.ts";

@@ -32,7 +32,7 @@ export type TestRecords = {
 };
 
 /**
- * How the server fails:
+ * The failures of the server:
  * - timeout: it does not respond.
  * - malformed: it responds with the right id and then random bytes.
  * - servfail, refused: it responds with that code.

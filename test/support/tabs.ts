@@ -10,7 +10,7 @@ type Profile = {
   context: BrowserContext;
   /** The header Cookie of its user; empty without one. */
   cookie: string;
-  /** How many of its tabs are used. */
+  /** The number of its tabs that are used. */
   used: number;
   idle: Page[];
   /** Resolves when the profile has the cookie. */
@@ -39,7 +39,7 @@ const profilesOf = new WeakMap<Browser, Profile[]>();
 
 const OBSERVED = ["console", "pageerror", "request", "response", "dialog"] as const;
 const BLANK = "about:blank";
-/** How much of the text of a page is printed when a test fails. */
+/** The length of the text of a page that is printed when a test fails. */
 const SHOWN_LENGTH = 1_500;
 const CLEAR_STORAGE = `if (location.protocol.startsWith("http")) {
   localStorage.clear();

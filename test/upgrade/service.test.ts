@@ -1,4 +1,4 @@
-/** How an upgrade finds the service and the packager of an executable, and reads a release over HTTP. */
+/** An upgrade finds the service and the packager of an executable, and reads a release over HTTP. */
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

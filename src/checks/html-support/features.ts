@@ -1,4 +1,7 @@
-/** How each feature of Can I email is recognised. Slugs that are not here are names of properties. */
+/**
+ * The patterns that recognise each feature of Can I email. Slugs that are not here are names of
+ * properties.
+ */
 
 /** HTML: the selector of the elements that use the feature. */
 export const ELEMENTS: readonly (readonly [slug: string, selector: string])[] = [

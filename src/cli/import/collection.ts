@@ -19,7 +19,7 @@ type SourceTemplate = {
   subject: string;
   body: string;
   type: "MARKETING" | "TRANSACTIONAL";
-  /** Why it cannot be written in Liquid. */
+  /** The reason why it cannot be written in Liquid. */
   fault?: string | null;
 };
 type SourceLayout = { name: string; body: string };

@@ -31,7 +31,7 @@ import { readSourceFiles } from "./source-files.ts";
 type Product = {
   title: string;
   read: (source: ImportSource) => Promise<void>;
-  /** How its interface is asked; absent if only its files are imported. */
+  /** The access to its interface; absent if only its files are imported. */
   api?: { variable: string; url?: string; scheme: Scheme };
 };
 type Scheme = "Bearer" | "Basic" | "api-key";

@@ -21,7 +21,7 @@ import type { SourceFile } from "./source-files.ts";
 
 type Meaning = StandingColumn | { kind: "email" | "subscribed" | "tags" | "ignored" | "field" };
 
-/** How a product names the columns of its exports, and what they mean here. */
+/** The names of the columns in the exports of a product, and their meaning here. */
 export type TableDialect = {
   /** The standing of all people in the file, if its name tells one. */
   standing?: Standing;

@@ -20,7 +20,7 @@ export type SetupContext = {
   current: CurrentFiles;
   /** Prints a line for the user: to stderr with --json, whose result is on stdout. */
   say: (line: string) => void;
-  /** How the user goes on after Ctrl-C. */
+  /** The command with which the user goes on after Ctrl-C. */
   next: string;
 };
 

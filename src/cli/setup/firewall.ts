@@ -2,7 +2,7 @@
 
 import { listAt, valueAt } from "../../protocols/relay-reports/report.ts";
 
-/** Which ports a firewall does not open, and how to open them. */
+/** The ports that a firewall does not open, and the command that opens them. */
 type ClosedPorts = { firewall: string; ports: number[]; fix: string };
 
 /**

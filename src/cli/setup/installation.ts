@@ -145,7 +145,7 @@ export async function ensureRecoveryKey(setup: SetupContext): Promise<string | n
   return typeof identity === "string" ? identity : null;
 }
 
-/** How the first mail went. */
+/** The outcome of the first mail. */
 export type TestMail = {
   status: "delivered" | "sent" | "deferred" | "failed" | "waiting";
   /** The reply of the receiving server, or the fault. */

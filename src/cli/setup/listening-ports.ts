@@ -1,4 +1,4 @@
-/** Which TCP ports of this machine are taken, and by which program: from `/proc`. */
+/** Finds the TCP ports of this machine that are taken, and the program of each: from `/proc`. */
 
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { basename } from "node:path";
@@ -133,7 +133,7 @@ export function nameOfListener({ program, pid }: Listener): string {
   return `${program === null ? "a program" : basename(program)} (process ${pid})`;
 }
 
-/** How the port can be made free. */
+/** The advice how to free the port. */
 export function howToStop({ unit, pid }: Listener): string {
   if (unit !== null) return `systemctl disable --now ${unit}`;
   return pid === null ? "find it as root: ss -ltnp" : `stop process ${pid}`;

@@ -25,7 +25,7 @@ export type SetupNetwork = {
   dns: Dns;
   /** Public addresses of this machine's interfaces. */
   ownAddresses: readonly string[];
-  /** Why mail cannot leave to port 25 of other servers; null if it can. */
+  /** The reason why mail cannot leave to port 25 of other servers; null if it can. */
   findBlockedPort: () => Promise<string | null>;
   close: () => void;
 };

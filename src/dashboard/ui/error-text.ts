@@ -44,7 +44,7 @@ export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** How to fix it, for a person who sees the page; empty if nothing is known. */
+/** The remedy, for a person who sees the page; empty if none is known. */
 export function errorHint(error: unknown): string {
   if (isMissing(error)) return "It may have been deleted, or the address is incomplete.";
   if (isConflict(error)) return "Look at the change, and save again to replace it.";

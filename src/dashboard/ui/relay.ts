@@ -1,8 +1,8 @@
-/** How the mail of this server leaves, and what its numbers lack because of it. */
+/** Texts about the transport of this server, and about the numbers that are not known with it. */
 
 import { type Relay, useAppState } from "../state.ts";
 
-/** Why the number of deliveries is not known, by transport. */
+/** The reason why the number of deliveries is not known, by transport. */
 const UNKNOWN: Readonly<Record<string, string>> = {
   relay: "Your relay does not report deliveries",
   capture: "Captured: nothing was delivered",

@@ -1,6 +1,6 @@
 /**
- * How far checkpoints have copied the log. It notices signs of other processes: frames that another
- * reader holds back, and a log that another process restarted.
+ * Follows how far checkpoints have copied the log. It notices signs of other processes: frames that
+ * another reader holds back, and a log that another process restarted.
  */
 
 import type { Contention } from "./contention.ts";

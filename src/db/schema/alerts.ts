@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 
 export const ALERT_SEVERITIES = ["critical", "warning", "info"] as const;
-/** How a target is told. */
+/** The way in which a target is told. */
 export const TARGET_KINDS = ["EMAIL", "WEBHOOK", "NTFY", "SLACK"] as const;
 /** DIGEST is the weekly mail, which belongs to no alert. */
 export const NOTICE_KINDS = ["RAISED", "CLEARED", "DIGEST"] as const;

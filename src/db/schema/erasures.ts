@@ -5,7 +5,7 @@ import { projects } from "./projects.ts";
 export const ERASURE_STATES = ["RUNNING", "COMPLETED"] as const;
 
 /**
- * Why an erased address gets no mail: the reason of its suppression, or UNSUBSCRIBED, which keeps
+ * The reason why an erased address gets no mail: the reason of its suppression, or UNSUBSCRIBED, which keeps
  * only marketing mail from it.
  */
 export const ERASED_STANDINGS = [

@@ -165,7 +165,7 @@ export const inboxRules = sqliteTable(
     stage: text("stage", { enum: INBOX_STAGES }).notNull(),
     /** JSON (`RuleInput` in modules/inboxes/rules/model.ts). */
     rule: text("rule").notNull(),
-    /** How often it may still fire; null for no limit. */
+    /** The number of times that it may still fire; null for no limit. */
     remaining: integer("remaining"),
     fired: integer("fired").notNull().default(0),
     createdAt: integer("created_at").notNull(),

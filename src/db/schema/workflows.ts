@@ -138,7 +138,7 @@ export const workflowEntryRuns = sqliteTable(
     /** The planned time of a schedule; null for a run that was requested. */
     plannedAt: integer("planned_at"),
     status: text("status", { enum: ENTRY_RUN_STATUSES }).notNull(),
-    /** Why a run failed or was cancelled. */
+    /** The reason why a run failed or was cancelled. */
     error: text("error"),
     /** Null for all contacts. The segment may have been deleted since. */
     segmentId: text("segment_id"),

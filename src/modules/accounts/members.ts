@@ -22,7 +22,7 @@ type Member = {
   disabledAt: number | null;
   isOwner: boolean;
   role: MemberRole;
-  /** When the user became a member. */
+  /** The time at which the user became a member. */
   createdAt: number;
 };
 

@@ -16,7 +16,7 @@ import { acceptedStep, base32, TOTP_STEP_MS } from "./totp.ts";
 
 type Parts = Pick<App, "db" | "clock" | "secret">;
 
-/** Which users must have a second factor (`--require-second-factor`). */
+/** The users who must have a second factor (`--require-second-factor`). */
 export type SecondFactorPolicy = Config["requireSecondFactor"];
 
 /** RFC 4226 §4 recommends 160 bits. */

@@ -1,6 +1,6 @@
 /**
- * When the weekly digest is sent: on Monday at 08:00 in the time zone of the system. The time of the next
- * one is stored, and moved in the change that queues the mails, so there is one for each week also
+ * The time of the weekly digest: on Monday at 08:00 in the time zone of the system. The time of the
+ * next one is stored, and moved in the change that queues the mails, so there is one for each week also
  * through restarts. A server that was down at that time sends it at its start.
  */
 

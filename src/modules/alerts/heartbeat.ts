@@ -16,7 +16,7 @@ const MAX_BODY_BYTES = 2_000;
 
 type HeartbeatState = {
   at: number;
-  /** Why the latest request did not reach the monitor, or why there was none; null if it did. */
+  /** The reason why the latest request did not reach the monitor, or why there was none; null if it did. */
   failure: string | null;
 };
 

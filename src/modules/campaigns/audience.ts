@@ -223,7 +223,7 @@ function breakdownOf(
 ): AudienceBreakdown {
   const sum = (fits: (each: ContactTally) => boolean) =>
     tallies.filter(fits).reduce((total, each) => total + each.count, 0);
-  /** Why they get no mail, of several reasons the first one; null if they get it. */
+  /** The reason why they get no mail, the first one of several; null if they get it. */
   const reasonOf = ({ isSubscribed, refusal, reason }: ContactTally) => {
     if (category === "TRANSACTIONAL") return reason;
     return isSubscribed ? (refusal ?? reason) : "UNSUBSCRIBED";

@@ -23,7 +23,7 @@ function localTime({ scheduledAt, timeZone, fallbackZone }: Schedule): number | 
   return wallTime(scheduledAt, fallbackZone ?? "UTC");
 }
 
-/** When sending starts; null if that is at `scheduledAt`. */
+/** The time at which sending starts; null if that is `scheduledAt`. */
 export function startOf(schedule: Schedule, now: number): number | null {
   const local = localTime(schedule);
   if (local === null || schedule.scheduledAt === null) return null;

@@ -53,7 +53,7 @@ function campaignSource(app: App, campaign: CampaignRow): string {
   return `{% assign ${VARIABLE} = ${quoted(archiveUrlOf(app, campaign) ?? "")} %}${source}`;
 }
 
-/** Why the body does not fit into its layout; null if it does. */
+/** The reason why the body does not fit into its layout; null if it does. */
 export const bodyFault = (app: App, campaign: CampaignRow): string | null =>
   assembledFault(partsOf(app, campaign));
 

@@ -252,7 +252,7 @@ function localUrl(url: string): string | null {
   return isLoopbackHost(host) ? url : null;
 }
 
-/** How mail programs support the HTML of a message. */
+/** The support of mail programs for the HTML of a message. */
 export async function checkSupport(
   app: App,
   projectSeq: number,

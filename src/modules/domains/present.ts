@@ -6,7 +6,7 @@ import type { Domain } from "./model.ts";
 import type { ExpectedRecord } from "./records.ts";
 import type { DomainRow } from "./domains.ts";
 
-/** Why a domain is not verified although its records are in the DNS. */
+/** The reason why a domain is not verified although its records are in the DNS. */
 const TAKEN = " Another project of this server has this domain verified: remove it there first.";
 
 type Shown = {

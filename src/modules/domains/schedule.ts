@@ -10,7 +10,7 @@ const DAY = 24 * HOUR;
 const DELAYS_MS = [MINUTE, 2 * MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE] as const;
 const MAX_HOURLY_CHECKS = 48;
 
-/** How long a verified domain may lack its DKIM record (docs/interface.md#domains). */
+/** The time for which a verified domain may lack its DKIM record (docs/interface.md#domains). */
 export const LOSS_GRACE_MS = 72 * HOUR;
 
 export type CheckResult = {

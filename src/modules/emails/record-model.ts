@@ -12,7 +12,7 @@ import { Input, OneOf, QueryBoolean } from "../../http/validation.ts";
 import { LONGEST_ADDRESS_TEXT } from "../../protocols/mime/address.ts";
 import { TagFilter } from "./tags.ts";
 
-/** Why a mail waits, the cause first that holds up the most mails. */
+/** The reason why a mail waits, the cause first that holds up the most mails. */
 const WAIT_CAUSES = [
   "PROJECT_DISABLED",
   "CAMPAIGN_PAUSED",

@@ -39,7 +39,7 @@ export function scheduledTime(text: string | undefined, now: number): number | u
   return at;
 }
 
-/** Why a mail cannot be scheduled for a time; null if it can. */
+/** The reason why a mail cannot be scheduled for a time; null if it can. */
 export function scheduleFault(
   at: number,
   now: number,

@@ -6,7 +6,7 @@ import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import type { Hold } from "../../outbox/outcome.ts";
 import type { EmailWait } from "./record-model.ts";
 
-/** Why the transport sends no mail of a project that is in a wait list; null if it sends mail. */
+/** The reason why the transport sends no mail of a project that is in a wait list; null if it sends mail. */
 export type FindHold = (waitList: string, projectSeq: number) => Hold | null;
 
 export type WaitingMail = {

@@ -105,7 +105,7 @@ const Stats = Type.Object({
   deliveryRate: Type.Number(),
 });
 
-/** How the errors of campaigns differ: Plunk refuses a faulty audience or time with 400. */
+/** The differences in the errors of campaigns: Plunk refuses a faulty audience or time with 400. */
 const DIFFERENCES = {
   names: { audienceFilter: "audienceCondition", category: "type" },
   badRequests: ["audienceFilter", "segmentId", "scheduledFor", "status"],

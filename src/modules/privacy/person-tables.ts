@@ -16,7 +16,7 @@ type PersonTable = {
   erasure: "DELETED" | "EMPTIED" | "SEARCHED" | "NONE";
   /** The part that an export shows; null for nothing. */
   exported: string | null;
-  /** Why nothing of it is exported, or why it cannot mention a person. */
+  /** The reason why nothing of it is exported, or why it cannot mention a person. */
   reason?: string;
   /** Columns of text that are not searched, and why. */
   unsearched?: Readonly<Record<string, string>>;

@@ -173,7 +173,7 @@ const findTopicOfMail = statement<{ topicSeq: number | null }, [number]>(`
 export const topicOfMail = (app: Pick<App, "db">, emailSeq: number): TopicRow | null =>
   topicBySeq(app, findTopicOfMail(app).get(emailSeq)?.topicSeq ?? null);
 
-/** Why a contact gets no marketing mail of a topic; of several reasons the first one. */
+/** The reason why a contact gets no marketing mail of a topic; the first one of several. */
 export const MARKETING_REFUSALS = ["UNSUBSCRIBED", "TOPIC", "PAUSED"] as const;
 export type MarketingRefusal = (typeof MARKETING_REFUSALS)[number];
 

@@ -11,7 +11,7 @@ export type HeaderPrefix = "webhook" | "svix";
 const SECRET_PREFIX = "whsec_";
 const SECRET_BYTES = 24;
 
-/** How long the old secret also signs after a rotation. */
+/** The time for which the old secret also signs after a rotation. */
 export const OVERLAP_MS = 24 * 60 * 60 * 1000;
 
 /** The columns of a webhook with its sealed secrets. */

@@ -12,7 +12,7 @@ const NEVER = "never comes: no date has this day and month";
 const MAX_KNOWN = 200;
 const known = new Map<string, string | null>();
 
-/** Why a text is not a cron expression that comes; null if it is one. */
+/** The reason why a text is not a cron expression that comes; null if it is one. */
 export function cronProblem(cron: string, timeZone: string): string | null {
   const key = `${timeZone} ${cron}`;
   const found = known.get(key);

@@ -1,6 +1,6 @@
 /**
- * Which mails may be composed on the event loop: those whose template is certainly cheap, and whose
- * variables are small. If three mails of a message took long nevertheless, no more of them are.
+ * Decides which mails may be composed on the event loop: those whose template is certainly cheap, and
+ * whose variables are small. If three mails of a message took long nevertheless, no more of them are.
  */
 
 import { cheapTags } from "../../render/template/cheap.ts";

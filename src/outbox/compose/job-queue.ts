@@ -12,7 +12,9 @@ import type { Busy } from "../outcome.ts";
 export type ComposeJob = Task & {
   flow: string;
   isTransactional: boolean;
-  /** How often a thread was ended because this mail, alone in its batch, took too long. */
+  /**
+   * The number of times that a thread was ended because this mail, alone in its batch, took too long.
+   */
   timeouts: number;
   resolve: (prepared: Prepared | Busy) => void;
   reject: (error: unknown) => void;

@@ -40,7 +40,7 @@ const IDLE_MS = 60_000;
 const MAX_THREADS = Math.min(availableParallelism(), 8);
 /** Batches of one thread: it works on one and has the next one ready. */
 const MAX_BATCHES = 2;
-/** How often a mail that is alone in its batch is tried before it fails. */
+/** The number of tries of a mail that is alone in its batch. */
 const MAX_TIMEOUTS = 2;
 
 export type PoolDeps = {

@@ -19,7 +19,7 @@ const LONGEST_BACKLOG_MS = 10 * 60_000;
 export function createSlowBatches(clock: Clock, onFree: () => void) {
   let running: { thread: Thread; kind: JobBatch["kind"]; beganMs: number } | null = null;
   let restsUntilMs = -Infinity;
-  /** When the last mail that went back to the queue would begin. */
+  /** The time at which the last mail that went back to the queue would begin. */
   let backlogEndsMs = -Infinity;
   let cancelTimer = () => {};
 
@@ -43,7 +43,10 @@ export function createSlowBatches(clock: Clock, onFree: () => void) {
       cancelTimer = clock.after(restMs, onFree);
     },
 
-    /** When to try a mail again while others of its slow flow wait; null if it may wait with them. */
+    /**
+     * The time at which to try a mail again while others of its slow flow wait; null if it may wait
+     * with them.
+     */
     backlogOf({ waiting, meanMs }: { waiting: number; meanMs: number }): Busy | null {
       if (waiting < MAX_WAITING) return null;
       const nowMs = clock.elapsed();

@@ -140,7 +140,7 @@ export class Gate {
   }
 
   /**
-   * Why no further mail to this site is admitted; null if one is. An urgent mail takes the slot of
+   * The reason why no further mail to this site is admitted; null if one is. An urgent mail takes the slot of
    * another mail if it can. `countedAs` is the speed that the mail has now.
    */
   whyNot(
@@ -207,7 +207,7 @@ export class Gate {
     return busy("full", FULL_RETRY_MS, null, `${this.active} mails are under way`);
   }
 
-  /** Why a site gets no mail at this moment; null if it does, or is not known. */
+  /** The reason why a site gets no mail at this moment; null if it does, or is not known. */
   holdOf(siteName: string): Hold | null {
     const known = this.#sites.get(siteName)?.site;
     const retryAfterMs = known?.pauseMs(this.now) ?? this.#store?.find(siteName)?.pauseMs ?? 0;

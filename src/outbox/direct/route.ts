@@ -1,7 +1,7 @@
 /**
- * Where mail for a domain is sent (RFC 5321 §5.1). From the answers of DNS: either the hosts to try,
- * in order, or the reason why there are none; the addresses of a host; the address that it is sent from;
- * and the name of the site, whose limits all its mail shares.
+ * Finds the hosts for the mail of a domain (RFC 5321 §5.1). From the answers of DNS: either the hosts
+ * to try, in order, or the reason why there are none; the addresses of a host; the address that it is
+ * sent from; and the name of the site, whose limits all its mail shares.
  */
 
 import { isIP } from "node:net";
@@ -57,9 +57,7 @@ export type RouteInput = {
   random: () => number;
 };
 
-/**
- * The recipient's domain in canonical form (docs/delivery.md#W1); null if it is not a domain name.
- */
+/** The recipient's domain in canonical form (docs/delivery.md#W1); null if it is not a domain name. */
 export function recipientDomain(address: string): string | null {
   return canonicalDomain(domainOf(address).replace(/\.$/, ""));
 }
@@ -185,9 +183,7 @@ function obstacle(found: Decision): Route {
 }
 
 type Sources = {
-  /**
-   * Only the families of the configured addresses are dialled, because SPF names these addresses.
-   */
+  /** Only the families of the configured addresses are dialled, because SPF names these addresses. */
   families: ReadonlySet<IpFamily>;
   /** The next address of the target's family, in rotation; undefined means any address. */
   next(target: string): string | undefined;
@@ -325,9 +321,7 @@ export function suspended(domain: string, reason: string): Decision {
   return { kind: "deferred", class: "infrastructure", reason: text };
 }
 
-/**
- * Such a host must not get the mail (RFC 8461 §5). Temporary: policy or MX records may be fixed.
- */
+/** Such a host must not get the mail (RFC 8461 §5). Temporary: policy or MX records may be fixed. */
 export function forbiddenHosts(domain: string, hosts: readonly string[]): Decision {
   const names = hosts.slice(0, 3).join(", ");
   const reason = `4.7.5 the MTA-STS policy of ${domain} allows none of its hosts: ${names}`;

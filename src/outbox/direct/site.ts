@@ -99,18 +99,14 @@ export class Site {
     return this.active >= this.limit;
   }
 
-  /**
-   * Before the first mail has ended, the longest wait replaces the mean, so that a tarpit is slow.
-   */
+  /** Before the first mail has ended, the longest wait replaces the mean, so that a tarpit is slow. */
   stateAt(now: number): SiteState {
     const { hasGoodSession, limit } = this;
     const meanMs = this.#meanMs ?? this.#waitedMs(now);
     return { hasGoodSession, limit, meanMs, pauses: this.#pauses, pauseMs: this.pauseMs(now) };
   }
 
-  /**
-   * Expected milliseconds for one mail: the mean, or the longest current wait if that is longer.
-   */
+  /** Expected milliseconds for one mail: the mean, or the longest current wait if that is longer. */
   paceMs(now: number): number {
     return Math.max(this.#waitedMs(now) ?? 0, this.#meanMs ?? UNKNOWN_MS);
   }
@@ -120,13 +116,13 @@ export class Site {
     return Math.max(0, this.#pausedUntil - now);
   }
 
-  /** Why it was last paused, in words; null if it is not known. */
+  /** The reason why it was last paused, in words; null if it is not known. */
   get pauseReason(): string | null {
     const reply = this.#pauseReply;
     return reply === null ? null : `its servers answered: ${withoutAddresses(reply)}`;
   }
 
-  /** Why no mail is tried at this moment; null if mail is tried. */
+  /** The reason why no mail is tried at this moment; null if mail is tried. */
   suspensionAt(now: number): string | null {
     const suspension = this.#suspension;
     return suspension !== null && now < suspension.until ? suspension.reason : null;
@@ -197,9 +193,7 @@ export class Site {
     }
   }
 
-  /**
-   * The limit grows only if it was reached: otherwise the site has not shown that it allows more.
-   */
+  /** The limit grows only if it was reached: otherwise the site has not shown that it allows more. */
   #noteAcceptance(): void {
     this.#accepted++;
     if (this.#accepted < this.limit) return;
@@ -227,7 +221,7 @@ export class Site {
     this.#pausedUntil = Math.max(this.#pausedUntil, now + pauseMs);
   }
 
-  /** How long the oldest mail under way has waited; null if there is none. */
+  /** The waiting time of the oldest mail under way; null if there is none. */
   #waitedMs(now: number): number | null {
     const [oldest] = this.#slots;
     return oldest === undefined ? null : now - oldest.since;

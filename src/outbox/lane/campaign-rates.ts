@@ -1,4 +1,4 @@
-/** When the own rates of campaigns allow their next mails. The rates are in memory only. */
+/** Computes when the own rates of campaigns allow their next mails. The rates are in memory only. */
 
 import type { DueShift } from "../../lib/steady-clock.ts";
 import type { Campaign } from "./queue-rows.ts";
@@ -12,7 +12,9 @@ export function createCampaignRates() {
   const allowedAt = new Map<number, number>();
 
   return {
-    /** When the rate allows the next mail of a campaign; 0 if it has no rate of its own. */
+    /**
+     * The time at which the rate allows the next mail of a campaign; 0 if it has no rate of its own.
+     */
     allowsAt({ key, rate }: Pick<Campaign, "key" | "rate">): number {
       return rate === null ? 0 : (allowedAt.get(key) ?? 0);
     },

@@ -1,7 +1,8 @@
 /**
- * How many mails may be leased. A leased mail has been checked against suppressions and subscriptions,
- * and waits in memory, so never are more leased than leave in a third of a second, except the few that
- * keep every session busy. The faster mails leave, the more of them share one transaction.
+ * Computes how many mails may be leased. A leased mail has been checked against suppressions and
+ * subscriptions, and waits in memory, so never are more leased than leave in a third of a second,
+ * except the few that keep every session busy. The faster mails leave, the more of them share one
+ * transaction.
  */
 
 import type { Clock } from "../../lib/clock.ts";
@@ -29,10 +30,10 @@ export type CountedMail = {
   readonly isApart?: boolean;
 };
 
-/** How many mails may be leased beside those that are. */
+/** The number of further mails that may be leased. */
 type FreeCapacity = {
   free: number;
-  /** How many of these are for transactional mail only. */
+  /** The part of it that is for transactional mail only. */
   reserved: number;
   /** Whether a transaction for them is worth it. */
   isWorth: boolean;

@@ -166,7 +166,7 @@ export function whyNotSent(
   return deferred(`The sender's domain ${domain} is not verified any more.`);
 }
 
-/** Why the recipient of a marketing mail may not get it any more; null if it may. */
+/** The reason why the recipient of a marketing mail may not get it any more; null if it may. */
 function whyUnwanted(mail: LeasedMail, now: number): string | null {
   if (!mail.isSubscribed) return "The recipient is not subscribed any more.";
   if (!mail.isInTopic) {

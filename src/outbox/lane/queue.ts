@@ -224,7 +224,7 @@ export function createLeaseQueue(
       });
   }
 
-  /** When the first mail of a campaign in a wait list is due; null if there is none. */
+  /** The time at which the first mail of a campaign in a wait list is due; null if there is none. */
   function firstDueAt(line: string, key: number): number | null {
     return rows.dueInCampaign.get({ line, key })?.at ?? null;
   }

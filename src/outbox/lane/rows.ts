@@ -50,7 +50,7 @@ export type LeasedMail = Lease & {
   isInTopic: boolean;
   /** Its recipient gets no marketing mail before this time; null without a pause. */
   pausedUntil: number | null;
-  /** Why its address is suppressed; null if it is not. */
+  /** The reason why its address is suppressed; null if it is not. */
   suppression: string | null;
   to: string | null;
   toName: string | null;

@@ -87,11 +87,11 @@ export type DirectTransport = Transport<DirectSlot> & {
 
 const SMTP_PORT = 25;
 const DEFAULT_CONCURRENCY = 50;
-/** How long a host gets mail in cleartext after its TLS failed (docs/delivery.md#T2). */
+/** The time for which a host gets mail in cleartext after its TLS failed (docs/delivery.md#T2). */
 const CLEARTEXT_MS = 3_600_000;
 /**
- * How long an address that failed is tried after all others. It is longer than the first pause of a
- * mail, so that its next attempt reaches the hosts for which this one had no time.
+ * The time for which an address that failed is tried after all others. It is longer than the first
+ * pause of a mail, so that its next attempt reaches the hosts for which this one had no time.
  */
 const FAILED_MS = 600_000;
 const MAX_ENTRIES = 10_000;
@@ -264,7 +264,7 @@ function recentSet(
   };
 }
 
-/** Why an address must not be dialled, or null (docs/delivery.md#W6). */
+/** The reason why an address must not be dialled, or null (docs/delivery.md#W6). */
 function whyNotDialled(address: string): string | null {
   if (!isPublicAddress(address)) return "not a public address";
   return isIP(address) === 6 && !hasIPv6() ? "this machine has no IPv6" : null;

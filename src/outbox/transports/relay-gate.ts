@@ -46,7 +46,7 @@ type RelayGate = {
   underWay(): number;
   /** True if the mail with this slot is the only one that is sent at present. */
   isProbe(slot: Slot): boolean;
-  /** Why all mail waits; null while the relay is up. */
+  /** The reason why all mail waits; null while the relay is up. */
   hold(): Hold | null;
   /** A session was opened, so the relay is up. */
   noteSession(): void;
@@ -81,7 +81,7 @@ const LONGEST_BACKOFF_MS = 60_000;
 /** A quota or the state of an account seldom changes within a minute. */
 const FIRST_REFUSAL_MS = 60_000;
 const LONGEST_REFUSAL_MS = 60 * 60_000;
-/** How long other mails wait before they ask again while the probe is under way. */
+/** The time after which other mails ask again while the probe is under way. */
 const PROBE_WAIT_MS = 1_000;
 
 /** Mails without a slot ask again after this time, if none is released before. */

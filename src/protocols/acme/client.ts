@@ -299,7 +299,7 @@ export function createAcmeClient(deps: Deps) {
       return (await readDirectory()).meta?.caaIdentities ?? [];
     },
 
-    /** When the authority wants a certificate to be renewed; null if it tells no such time. */
+    /** The time at which the authority wants a certificate to be renewed; null if it tells none. */
     async renewalWindow(id: string): Promise<RenewalWindow | null> {
       const { renewalInfo } = await readDirectory();
       if (renewalInfo === undefined) return null;

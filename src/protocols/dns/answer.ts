@@ -20,7 +20,7 @@ export type MxRecord = {
   exchange: string;
 };
 
-/** Which authorities may issue certificates (RFC 8659 §4.1). */
+/** The authorities that may issue certificates (RFC 8659 §4.1). */
 export type CaaRecord = {
   /** Whether an authority that does not know the tag must issue nothing. */
   isCritical: boolean;

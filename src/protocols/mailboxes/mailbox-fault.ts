@@ -1,4 +1,4 @@
-/** Why a mailbox cannot be read. The message is one line for the operator, without the password. */
+/** The reason why a mailbox cannot be read. The message is one line for the operator, without the password. */
 
 /**
  * - connect: no address, no connection, or the TLS handshake failed.

@@ -60,7 +60,7 @@ export function searchedAddress(text: string): string {
   return parsed?.ok === true ? parsed.mailbox.address : text;
 }
 
-/** Why the part of a name that is outside of quotes is refused. */
+/** The reason why the part of a name that is outside of quotes is refused. */
 function looseFault(
   loose: string,
   { address, mayHaveCommas }: { address: string; mayHaveCommas: boolean },

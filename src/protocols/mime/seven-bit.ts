@@ -17,7 +17,7 @@ import {
   type TransferEncoder,
 } from "./transfer-encoders.ts";
 
-/** How a part is encoded. `lines` breaks the lines of base64; `header` encodes only its header. */
+/** The encoding of a part. `lines` breaks the lines of base64; `header` encodes only its header. */
 type Treatment = "none" | "header" | "quoted-printable" | "base64" | "lines";
 
 /** The treatment of each part in the order of their headers. */

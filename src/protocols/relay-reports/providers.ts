@@ -15,7 +15,9 @@ import { readSesEvent } from "./ses.ts";
 type Provider = {
   name: string;
   readEvent: ReadEvent;
-  /** How it signs: with a key that the operator enters, with a certificate, or not at all. */
+  /**
+   * The way in which it signs: with a key that the operator enters, with a certificate, or not at all.
+   */
   signs: "key" | "certificate" | "nothing";
 };
 

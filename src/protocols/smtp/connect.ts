@@ -6,7 +6,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Dialogue } from "./dialogue.ts";
 import { describeSocketError, type Failure, type Fault } from "./failure.ts";
 
-/** Where a session connects to. */
+/** The server to which a session connects. */
 export type Endpoint = {
   /** Name for the look-up and for the recorded conversation. */
   host: string;
@@ -14,9 +14,7 @@ export type Endpoint = {
   /** Address to connect to instead of the addresses of the host. */
   address?: string | undefined;
   localAddress?: string | undefined;
-  /**
-   * Looks up the addresses of a name, in the order to try; by default with the system's resolver.
-   */
+  /** Looks up the addresses of a name, in the order to try; by default with the system's resolver. */
   resolve?: ((host: string) => Promise<readonly string[]>) | undefined;
   /** Returns why connecting to an address is not allowed, or null (docs/delivery.md#W6). */
   checkAddress?: ((address: string) => string | null) | undefined;

@@ -1,4 +1,4 @@
-/** How the delivery of a mail to a host ends: what a reply to one of its steps decides. */
+/** Decides how the delivery of a mail to a host ends, by the reply to one of its steps. */
 
 import type { Conversation, Step } from "./conversation.ts";
 import type { Unsendable } from "./envelope.ts";
@@ -54,7 +54,7 @@ export function isExpected(step: DecisiveStep, answer: Reply | Fault): answer is
   return step === "data" ? answer.code === 354 : answer.code >= 200 && answer.code < 300;
 }
 
-/** How the delivery of a mail to one host ended, and what was said. */
+/** The end of the delivery of a mail to one host, with the reply. */
 export type HostResult = {
   delivery: Delivery;
   /** Two if a stale session was replaced, none if the pool was closed first. */

@@ -30,7 +30,7 @@ export const NO_SUCH_DOMAIN = anyOf([
   /domain .{1,80} existiert nicht|le domaine .{1,80} n'existe pas|el dominio .{1,80} no existe/,
 ]);
 
-/** How servers say which name they looked up. */
+/** The words with which servers say which name they looked up. */
 const HOST = String.raw`[<"'([]?([\p{L}\d_][\p{L}\d_.-]{0,254})`;
 const LOOKED_UP = new RegExp(
   [

@@ -1,4 +1,4 @@
-/** How an SMTP session can fail: by a reply of the server, or by a fault without a reply. */
+/** The failures of an SMTP session: by a reply of the server, or by a fault without a reply. */
 
 import type { Step } from "./conversation.ts";
 import { quoteReply, type ProtocolFault, type Reply } from "./reply.ts";

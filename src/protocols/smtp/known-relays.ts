@@ -18,7 +18,7 @@ type KnownRelay = {
   takesOneSignature: boolean;
   /** Where its operator sets up the signature of the domain. */
   signing: string;
-  /** How it reports bounces and complaints. */
+  /** The way in which it reports bounces and complaints. */
   reports: string;
   /** Its limit in words; null if only the plan sets one. */
   limit: string | null;
@@ -347,7 +347,7 @@ function signingText(relay: Relay, known: KnownRelay): string {
     : `It ${why}, which breaks the signatures of this server: remove sign=true from --relay-url.`;
 }
 
-/** Why our signatures would not survive; null if they do. */
+/** The reason why our signatures would not survive; null if they do. */
 export function whyUnsigned(known: KnownRelay): string | null {
   const parts = [
     ...(known.replaces.length > 0 ? [`replaces ${known.replaces.join(" and ")}`] : []),

@@ -32,7 +32,7 @@ export type PoolOptions = {
   idleMs?: number;
   /** Limit over all destinations, so that many hosts do not use up the file descriptors. */
   maxIdle?: number;
-  /** How long `close` waits for mails under way. */
+  /** The time for which `close` waits for mails under way. */
   graceMs?: number;
   /** Measures the idle times; by default the clock of the system. */
   clock?: Clock | undefined;

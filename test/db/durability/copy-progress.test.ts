@@ -1,4 +1,4 @@
-/** Which changes of the write-ahead log are signs of another process. */
+/** Tests which changes of the write-ahead log are signs of another process. */
 
 import { expect, test } from "bun:test";
 import { createCopyProgress } from "../../../src/db/durability/copy-progress.ts";

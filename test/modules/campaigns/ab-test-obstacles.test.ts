@@ -74,7 +74,10 @@ async function startIn(phase: Phase): Promise<string> {
   return id;
 }
 
-/** How a campaign is stopped, and how it goes on. `phases` are those to which the phases may go meanwhile. */
+/**
+ * The ways in which a campaign is stopped, and continued. `phases` are those to which the phases may go
+ * meanwhile.
+ */
 type Obstacle = {
   stop: (id: string) => Promise<void>;
   end: (id: string) => Promise<void>;

@@ -1,4 +1,4 @@
-/** Why a mail waits, as its record says. */
+/** The reason why a mail waits, as its record says. */
 
 import { expect, test } from "bun:test";
 import {

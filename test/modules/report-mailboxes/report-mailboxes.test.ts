@@ -153,7 +153,7 @@ describe.each([
     protocol === "IMAP"
       ? { temporary: "NO [UNAVAILABLE] later", gone: "NO [EXPUNGEISSUED] it is gone" }
       : { temporary: "-ERR [SYS/TEMP] later", gone: "-ERR no such message" };
-  /** How the client asks for the message that was delivered as the n-th. */
+  /** The command with which the client asks for the message that was delivered as the n-th. */
   const asksFor = (nth: number, uid: number) =>
     protocol === "IMAP" ? `UID FETCH ${uid} ` : `RETR ${nth}`;
 

@@ -1,4 +1,4 @@
-/** Where a segment is used. */
+/** The places where a segment is used. */
 
 import { beforeEach, expect, test } from "bun:test";
 import type { TestApp } from "../../support/app.ts";

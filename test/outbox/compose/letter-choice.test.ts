@@ -1,6 +1,6 @@
 /**
- * Which mails are letters and which are rendered in full: it depends on the mail alone, so that a retry
- * sends the same octets.
+ * Tests which mails are letters and which are rendered in full: it depends on the mail alone, so that a
+ * retry sends the same octets.
  */
 
 import { expect, test } from "bun:test";

@@ -1,4 +1,4 @@
-/** Which templates are certainly cheap to render. */
+/** Tests which templates are certainly cheap to render. */
 
 import { describe, expect, test } from "bun:test";
 import { cheapTags } from "../../../src/render/template/cheap.ts";

@@ -1,4 +1,4 @@
-/** How campaigns that another product has sent are named in lists and reports. */
+/** The names of imported campaigns in lists and reports. */
 
 import type { ImportedCampaign } from "../../../modules/campaigns/imported-model.ts";
 import type { CampaignSummary } from "../../../modules/campaigns/summary-model.ts";

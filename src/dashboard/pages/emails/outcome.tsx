@@ -1,4 +1,4 @@
-/** Why an email did not arrive, above its tabs: the class of the failure and what happens next. */
+/** The reason why an email did not arrive, above its tabs: the class of the failure and what happens next. */
 
 import type { Email } from "../../../modules/emails/record-model.ts";
 import type { Tone } from "../../ui/status.tsx";
@@ -37,7 +37,7 @@ export function Outcome({ email }: { email: Email }) {
   );
 }
 
-/** Why an email waits that was not attempted yet. */
+/** The reason why an email waits that was not attempted yet. */
 function WaitNotice({ email: { wait, source } }: { email: Email }) {
   if (wait === null) return null;
   if (wait.cause === "QUEUE") {

@@ -1,4 +1,4 @@
-/** How to send mail to an inbox: SMTP settings with copy buttons, and its deletion. */
+/** The settings with which programs send mail to an inbox, with copy buttons, and its deletion. */
 
 import { Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";

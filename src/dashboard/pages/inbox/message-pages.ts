@@ -1,4 +1,4 @@
-/** How live events change the loaded pages of a list of messages. Pure functions. */
+/** Changes the loaded pages of a list of messages by live events. Pure functions. */
 
 import type { InfiniteData } from "@tanstack/react-query";
 import type { Message } from "../../../modules/inboxes/model.ts";

@@ -54,7 +54,7 @@ export type Change = { direction: "UP" | "DOWN" | "SAME"; text: string };
 /** Above ten times as much, a percentage says less than the two numbers. */
 const LARGEST_CHANGE = 10;
 
-/** How a number changed from the period before: "+12.5%". Null if there was nothing before. */
+/** The change of a number from the period before: "+12.5%". Null if there was nothing before. */
 export function changeOf(now: number, before: number): Change | null {
   if (before === 0) return null;
   const change = now / before - 1;

@@ -1,4 +1,6 @@
-/** How a source is set up: the steps at the provider, the key of its signatures, the test of the URL. */
+/**
+ * The set-up of a source: the steps at the provider, the key of its signatures, the test of the URL.
+ */
 
 import { Button, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";

@@ -1,4 +1,4 @@
-/** How mail leaves: the transport, and the relay with its test. */
+/** The card of the transport, and of the relay with its test. */
 
 import { Button, SegmentedControl } from "@mantine/core";
 import { useState } from "react";

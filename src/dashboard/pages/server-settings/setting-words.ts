@@ -22,7 +22,7 @@ export function sourceText({ source }: Pick<InstallationSetting, "source">): str
   return kind === "DASHBOARD" ? "Set here" : "Default";
 }
 
-/** How to change a setting that cannot be changed on the page; null if it can. */
+/** The way to change a setting that cannot be changed on the page; null if it can. */
 export function changeElsewhere(setting: InstallationSetting): string | null {
   const { source, effect, name, variable } = setting;
   if (source.kind === "FLAG" && source.name?.startsWith("--") === false) {
@@ -75,6 +75,6 @@ function hasAll(setting: InstallationSetting, words: readonly string[]): boolean
   return words.every((word) => text.includes(word));
 }
 
-/** How many settings each choice shows. */
+/** The number of settings that each choice shows. */
 export const countShown = (settings: readonly InstallationSetting[], shown: Shown): number =>
   settings.filter(isShown[shown]).length;

@@ -8,7 +8,7 @@ export type SuppressionReason = Suppression["reason"];
 type Words = {
   label: string;
   tone: Tone;
-  /** Why no mail is sent to the address. */
+  /** The reason why no mail is sent to the address. */
   meaning: string;
   /** A sentence about the effect of removing the entry. */
   warning: string;

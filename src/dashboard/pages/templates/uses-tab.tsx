@@ -51,7 +51,7 @@ export function UsesTab({ template }: { template: Template }) {
   );
 }
 
-/** How many mails programs have made of the template, and when the latest was accepted. */
+/** The number of mails that programs have made of the template, and the time of the latest. */
 function ApiSends({ count, isComplete, lastAt }: TemplateUsage["apiSends"]) {
   if (lastAt === null) {
     const found = isComplete

@@ -177,7 +177,7 @@ function Answer({ delivery }: { delivery: DeliveryDetails }) {
   );
 }
 
-/** How each try ended. The server keeps the last ten tries. */
+/** The result of each try. The server keeps the last ten tries. */
 function Tries({ delivery }: { delivery: DeliveryDetails }) {
   const tries = triesOf(delivery);
   const more = delivery.attempts - tries.length;

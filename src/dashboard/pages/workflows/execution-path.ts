@@ -5,7 +5,7 @@ import type { Transition } from "./step-texts.ts";
 
 type Taken = ExecutionDetails["steps"][number];
 
-/** How often and when an execution ran a step. A step in a cycle runs several times. */
+/** The runs of a step in an execution: their number and times. A step in a cycle runs several times. */
 export type StepRun = {
   /**
    * COMPLETED, SKIPPED or FAILED for the latest run, CURRENT, or LEFT: the execution waited there when
@@ -16,7 +16,7 @@ export type StepRun = {
   /** When the latest run began, and when it ended; null while the execution is there. */
   startedAt: string;
   completedAt: string | null;
-  /** Why the latest run skipped the step; null if it did not. */
+  /** The reason why the latest run skipped the step; null if it did not. */
   skippedBecause: string | null;
 };
 

@@ -6,7 +6,7 @@ type StepCounts = WorkflowCounts["steps"][number];
 const compact = new Intl.NumberFormat(undefined, { notation: "compact" });
 const number = new Intl.NumberFormat();
 
-/** How many executions are at a step, and how many completed it or failed at it. */
+/** The number of executions that are at a step, completed it or failed at it. */
 export function StepBadges({ counts }: { counts: StepCounts | undefined }) {
   if (counts === undefined) return null;
   const { active, completed, skipped, failed } = counts;

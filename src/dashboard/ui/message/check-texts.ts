@@ -2,7 +2,7 @@
 
 export type CheckText = {
   title: string;
-  /** Why it matters, in one sentence. */
+  /** The reason why it matters, in one sentence. */
   why: string;
   /** The part of the mail that it concerns. */
   where: string;

@@ -1,4 +1,4 @@
-/** How the sender of a message was verified, one line for each check. */
+/** The checks of the sender of a message, one line for each. */
 
 import { Status, type Tone } from "../status.tsx";
 

@@ -1,4 +1,4 @@
-/** Why mail waits, in words. */
+/** The reason why mail waits, in words. */
 
 import type { EmailWait } from "../../../modules/emails/record-model.ts";
 import { sentence } from "../sentence.ts";

@@ -14,7 +14,7 @@ import {
   wordsOf,
 } from "./leaving-words.ts";
 
-/** How the cells of a column decide whether its meaning must be asked for. */
+/** The way in which the cells of a column decide whether its meaning must be asked for. */
 type NameHint =
   /** Says who left: every value but a no is a question. */
   | "left"

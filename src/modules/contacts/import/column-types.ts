@@ -11,7 +11,7 @@ import { readDecimal, readLocalDate, isExactNumber, isFlag, isUnclearNumber } fr
 export const NAMED_TYPES = ["text", "number", "date"] as const;
 export type NamedType = (typeof NAMED_TYPES)[number];
 
-/** How the cells of a column are read. */
+/** The form in which the cells of a column are read. */
 export const COLUMN_TYPES = [
   "text",
   "number",

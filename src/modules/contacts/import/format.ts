@@ -1,6 +1,6 @@
 /**
- * How the rows of a file are read, from its header and the options of the request, and the checks of
- * rows that need no database.
+ * Decides how the rows of a file are read, by its header and the options of the request, and makes the
+ * checks of rows that need no database.
  */
 
 import type { FieldError } from "../../../lib/errors.ts";

@@ -212,8 +212,8 @@ type Leaving =
   | null;
 
 /**
- * How far a value says that a person left. A list of values says it if one of them does. In a column
- * of texts (`isText`) only a word that surely says it counts.
+ * The certainty with which a value says that a person left. A list of values says it if one of them
+ * does. In a column of texts (`isText`) only a word that surely says it counts.
  */
 export function leavingIn(cell: string, isText: boolean): Leaving {
   const text = cell.trim();

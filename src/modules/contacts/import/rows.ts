@@ -38,7 +38,7 @@ const LONGEST_SHOWN = 60;
 /** The reason why a record is invalid, as one sentence. */
 class RowError extends Error {}
 
-/** How the rows of a file are read. */
+/** The format in which the rows of a file are read. */
 export type RowFormat = {
   columns: readonly Column[];
   statusWords: StatusWords;

@@ -17,7 +17,7 @@ type StandingWatch = {
   found(): { index: number; value: string }[];
 };
 
-/** How a cell decides: `perhaps` and the sides are weighed when the column was seen. */
+/** The verdict of a cell: `perhaps` and the sides are weighed when the column was seen. */
 type Verdict = "none" | "asks" | "perhaps" | "left" | "side";
 
 type WatchedColumn = {

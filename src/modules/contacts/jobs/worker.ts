@@ -13,7 +13,7 @@ import { describeError, type Log } from "../../../lib/log.ts";
 import { createWorker } from "../../../lib/worker.ts";
 import type { JobKind, JobRow, Jobs } from "./jobs.ts";
 
-/** How a run of a job ended. A `stopped` job continues at the next start of the process. */
+/** The end of a run of a job. A `stopped` job continues at the next start of the process. */
 export type RunEnd =
   { is: "completed"; keepsFile?: boolean } | { is: "stopped" } | { is: "failed"; message: string };
 
@@ -34,9 +34,7 @@ type JobWorker = {
   stop(): Promise<void>;
 };
 
-/**
- * Most concurrent jobs, each of another project. An import holds some MiB of its file in memory.
- */
+/** Most concurrent jobs, each of another project. An import holds some MiB of its file in memory. */
 const MAX_CONCURRENT_JOBS = 4;
 const STORAGE_RETRY_MS = 5_000;
 const UNEXPECTED = "An internal error stopped the job. Its changes before the error are kept.";
@@ -114,9 +112,7 @@ export function createJobWorker(deps: {
   };
 }
 
-/**
- * The message of a refusal, for example if the job's segment was deleted after the job was created.
- */
+/** The message of a refusal, for example if the job's segment was deleted after the job was created. */
 function refusalOf(error: unknown): string | null {
   if (!(error instanceof AppError) || error.status >= 500) return null;
   return error.message;

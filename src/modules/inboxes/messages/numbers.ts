@@ -13,7 +13,7 @@ type Inbox = Pick<InboxRow, "seq" | "projectSeq">;
 
 export const NO_MESSAGES: Counts = { total: 0, unread: 0 };
 
-/** How many messages the inboxes of a project have, by the `seq` of the inbox. */
+/** The number of messages of each inbox of a project, by the `seq` of the inbox. */
 export async function countInboxes(
   { reader }: Pick<App, "reader">,
   projectSeq: number,

@@ -24,7 +24,7 @@ import { perApp } from "../../../lib/per-app.ts";
 const LIMIT_MS = 5_000;
 /** Longest time of a task that is tried again, or that cannot be. */
 const LAST_LIMIT_MS = 20_000;
-/** How long a sender is slow after a task that took long. */
+/** The time for which a sender counts as slow after a task that took long. */
 const SLOW_FOR_MS = 10 * 60_000;
 const MAX_SLOW_SENDERS = 10_000;
 /** After a task of a slow sender, others have the thread for so many times its duration. */

@@ -24,10 +24,10 @@ const DATES = "a date such as 2026-01-31 or 2026-01-31T12:00:00Z";
 /** Longest text that is searched for a number or a date in another form. */
 const LONGEST_GUESS = 40;
 
-/** Why a text is no date. */
+/** The reason why a text is no date. */
 export const dateMessage = (text: string): string => withHint(`must be ${DATES}`, guessDate(text));
 
-/** Why a text is neither a number nor a date. */
+/** The reason why a text is neither a number nor a date. */
 export const comparableMessage = (text: string): string =>
   withHint(
     `must be a number such as 99.5, without quotation marks, or ${DATES}`,

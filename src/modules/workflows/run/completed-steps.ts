@@ -31,7 +31,7 @@ export function createCompletedSteps({ sqlite }: Pick<Db, "sqlite">) {
       counters[step.outcome].run({ workflowSeq, stepId: step.stepId });
     },
 
-    /** How often an execution completed a step in a period, counted after the step number `after`. */
+    /** Counts how often an execution completed a step in a period, after the step number `after`. */
     completionsOf: (
       seq: number,
       of: { stepId: string; after: number; since: number; until: number },

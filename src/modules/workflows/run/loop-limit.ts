@@ -3,7 +3,9 @@
  * counts only events that the service itself records; events that callers track are not limited.
  */
 
-/** How often such events may start or continue a workflow for one contact within an hour. */
+/**
+ * The number of times that such events may start or continue a workflow for one contact within an hour.
+ */
 export const MAX_ROUNDS_PER_HOUR = 20;
 
 /** The error of an execution that the limit stopped. */

@@ -92,7 +92,7 @@ export function createSendEmail(deps: SendEmailDeps) {
     return write({ input, template, sender, recipient, emailId, subject: text, variables });
   };
 
-  /** Why a recipient gets no marketing mail, in words; null if it may get it. */
+  /** The reason why a recipient gets no marketing mail, in words; null if it may get it. */
   function unwanted({ topicSeq }: TemplateRow, recipient: ContactRow, now: number): string | null {
     const { email, pausedUntil } = recipient;
     switch (mayGetMarketing(deps.app, recipient, topicSeq, now)) {

@@ -42,7 +42,7 @@ export function checkStepFilter(
   return { ok: true, value: { ...value, wire, source: "context" } };
 }
 
-/** Why the name is not a field; null if it is one. */
+/** The reason why the name is not a field; null if it is one. */
 export function fieldProblem(field: string): string | null {
   const contextFieldPath = contextPath(field);
   const target = parseField(contextFieldPath === null ? field : `data.${contextFieldPath}`);

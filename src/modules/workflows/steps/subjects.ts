@@ -20,7 +20,7 @@ type StepSubject = { ok: true; text: string } | { ok: false; reason: string };
 /** The subject of the mail with this id, and the JSON of what it was rendered of. */
 type Known = { emailId: string; source: string; subject: StepSubject };
 
-/** How long a subject is kept, and how long a template counts as slow. */
+/** The time for which a subject is kept and a template counts as slow. */
 const KEPT_MS = 60_000;
 const MAX_KEPT = 1_000;
 /** A single render may take long because the garbage collector runs. */
@@ -43,7 +43,7 @@ export function createStepSubjects(deps: {
   const { app, executionRows, wake } = deps;
   /** Subjects that threads have rendered, by execution. */
   const known = new ExpiringMap<Known>({ maxEntries: MAX_KEPT, clock: app.clock });
-  /** How often a template took too long in a change. */
+  /** The number of times that a template took too long in a change. */
   const strikes = new ExpiringMap<number>({ maxEntries: MAX_KEPT, clock: app.clock });
 
   function renderHere(mails: RequestMails): StepSubject | null {

@@ -1,4 +1,4 @@
-/** When texts are added to the index of searches. */
+/** Tests when texts are added to the index of searches. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../../../support/app.ts";
