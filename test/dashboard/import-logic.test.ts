@@ -42,17 +42,24 @@ describe("the target of a column", () => {
   });
 });
 
+const NO_TOPICS = { topicsJoined: 0, topicsLeft: 0, keptOutOfTopics: 0 };
+
 test("the results are sentences, and zero is told of new contacts only", () => {
   const none = { created: 0, updated: 0, unchanged: 0, failed: 0, suppressed: 0 };
   const rest = { keptUnsubscribed: 0, resubscribed: 0, unsubscribed: 0, createdSubscribed: null };
   const texts = (counts: object, dryRun: boolean) =>
-    resultLines({ ...none, ...rest, ...counts, dryRun }).map(({ text }) => text);
+    resultLines({ ...none, ...rest, ...NO_TOPICS, ...counts, dryRun }).map(({ text }) => text);
   expect(texts({}, true)).toEqual(["0 new contacts will be added"]);
   expect(texts({ created: 1, updated: 3, unchanged: 1, failed: 1200 }, false)).toEqual([
     "1 new contact was added",
     "2 contacts were changed",
     "1 contact has these values already",
     "1,200 rows cannot be imported",
+  ]);
+  expect(texts({ topicsJoined: 1, keptOutOfTopics: 1200 }, false)).toEqual([
+    "0 new contacts were added",
+    "Topics were joined once",
+    "Topics were not joined 1,200 times, because the contact has left the topic or is not subscribed",
   ]);
   expect(texts({ updated: 2, unsubscribed: 2 }, true)).toContain(
     "2 subscribed contacts will be unsubscribed, because the file says so",
@@ -72,6 +79,6 @@ test.each([
 ])("of %d new contacts %p are subscribed", (created, createdSubscribed, text) => {
   const none = { updated: 0, unchanged: 0, failed: 0, suppressed: 0, keptUnsubscribed: 0 };
   const rest = { resubscribed: 0, unsubscribed: 0, dryRun: true };
-  const [line] = resultLines({ ...none, ...rest, created, createdSubscribed });
+  const [line] = resultLines({ ...none, ...rest, ...NO_TOPICS, created, createdSubscribed });
   expect(line?.text).toBe(text);
 });

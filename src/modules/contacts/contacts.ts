@@ -39,7 +39,7 @@ import { admissionOf } from "../admission.ts";
 import { bodiesOf } from "../../http/body.ts";
 import { eventLog } from "../../events/log.ts";
 import { contactService } from "./service.ts";
-import { findTopic, setChoice, topicIn } from "../topics/choices.ts";
+import { findTopic, setChoice, topicByKey, topicIn, topicStateOf } from "../topics/choices.ts";
 import { filterAudience } from "../segments/filter-audience.ts";
 import { contactRemoval } from "./remove.ts";
 
@@ -54,11 +54,26 @@ function createContactJobs(app: App) {
   const files = createImportFiles(folder);
   const jobs = createJobs({ db, clock });
   const quota = createJobQuota({ db, maxJobs: app.config.quotaJobs });
-  const jobFile = createJobFile(files);
+  const isTopic = (projectSeq: number, key: string) => topicByKey(app, projectSeq, key) !== null;
+  const jobFile = createJobFile(files, isTopic);
   const faults = createImportFaults(db);
-  const imports = createImports({ app, files, jobs, quota, clock, jobFile, faults, writer });
+  const imports = createImports({
+    app,
+    files,
+    jobs,
+    quota,
+    clock,
+    jobFile,
+    faults,
+    writer,
+    isTopic,
+  });
   const hasLeft = (projectSeq: number, email: string) =>
     standingOfErased(app, projectSeq, email) === "UNSUBSCRIBED";
+  function topicState(projectSeq: number, key: string, contactSeq: number | null) {
+    const topic = topicByKey(app, projectSeq, key);
+    return topic === null ? null : topicStateOf(app, topic, contactSeq);
+  }
   const actionOf = createBulkActions({
     db,
     clock,
@@ -95,6 +110,13 @@ function createContactJobs(app: App) {
           recordConsent,
           hasLeft,
           keepSuppressed: (projectSeq, email) => suppressReturned(app, projectSeq, email),
+          topicState,
+          setTopic(contact, { key, isSubscribed }, jobId) {
+            const topic = topicByKey(app, contact.projectSeq, key);
+            if (topic === null) throw new Error("a topic was deleted while its row was imported");
+            const cause = { consent: { source: { type: "IMPORT", id: jobId } } } as const;
+            setChoice(app, contact, { topic, isSubscribed, cause });
+          },
           suppress: (projectSeq, email, reason) => suppressAddress(app, projectSeq, email, reason),
         }),
         writer,
@@ -110,6 +132,7 @@ function createContactJobs(app: App) {
             db,
             path: files.trialPath(jobId),
             isSuppressed: (projectSeq, email) => suppressionReason(app, projectSeq, email) !== null,
+            topicState,
           }),
       }),
       BULK: createBulkRunner({ app, db, jobs, actionOf, audience, writer }),

@@ -16,14 +16,13 @@ import type { JobQuota } from "./jobs/quota.ts";
 import type { ExportQuery } from "./model.ts";
 import { contactFilter, contactPages, contactsAmong, hasId } from "./search.ts";
 import { type ContactRow, presentContact } from "./service.ts";
+import { topicsOf, topicStatesOf, type TopicRow } from "../topics/choices.ts";
 
 export type Exports = ReturnType<typeof createExports>;
 
 /** Without it, Excel reads the file in the code page of the computer. */
 const BYTE_ORDER_MARK = "\u{feff}";
 type FileWriter = { header: string; write: (contact: ContactRow) => string };
-
-const NDJSON: FileWriter = { header: "", write: writeLine };
 
 export function createExports(deps: {
   app: App;
@@ -66,9 +65,11 @@ export function createExports(deps: {
       const members =
         segmentId === undefined ? null : audience.membersOfSegment(projectSeq, segmentId);
       const endExport = quota.begin(projectSeq);
-      let writer = NDJSON;
+      const topics = topicColumns(app, projectSeq);
+      let writer = lineWriter(topics);
       try {
-        if (query.format !== "ndjson") writer = csvWriter(await surveyFields(app, projectSeq));
+        if (query.format !== "ndjson")
+          writer = csvWriter(await surveyFields(app, projectSeq), topics);
       } catch (error) {
         endExport();
         throw error;
@@ -96,16 +97,29 @@ export function createExports(deps: {
   };
 }
 
+type TopicColumns = {
+  topics: readonly TopicRow[];
+  /** Whether the contact is in each of the topics. */
+  statesOf: (contact: ContactRow) => boolean[];
+};
+
+/** The topics that exist when the export begins. */
+function topicColumns(app: App, projectSeq: number): TopicColumns {
+  const topics = topicsOf(app, projectSeq);
+  const statesOf = ({ seq }: ContactRow) =>
+    topics.length === 0 ? [] : topicStatesOf(app, topics, seq);
+  return { topics, statesOf };
+}
+
 /**
  * Header and row writer of a CSV file with a column for each key that exists when the export begins.
  * Throws 422 if there are more keys than a survey counts, because the file would not have the values
  * of the others.
  */
-function csvWriter({
-  fields,
-  isComplete,
-  unclearKeys,
-}: Awaited<ReturnType<typeof surveyFields>>): FileWriter {
+function csvWriter(
+  { fields, isComplete, unclearKeys }: Awaited<ReturnType<typeof surveyFields>>,
+  { topics, statesOf }: TopicColumns,
+): FileWriter {
   if (!isComplete) throw tooManyKeys();
   const columns = fields.map(({ key, types }) => {
     // An import reads all values of a column as one type.
@@ -114,13 +128,15 @@ function csvWriter({
     const cellOf = holdsJson ? jsonCell : writeCell;
     return { key, cellOf, name: columnName(key, holdsJson) };
   });
+  const ofTopics = topics.map(({ key }) => `topic:${key}`);
+  const names = ["email", "subscribed", ...ofTopics, ...columns.map(({ name }) => name)];
   return {
-    header:
-      BYTE_ORDER_MARK + writeRecord(["email", "subscribed", ...columns.map(({ name }) => name)]),
+    header: BYTE_ORDER_MARK + writeRecord(names),
     write(contact) {
       const data = parseData(contact.data);
       const cells = columns.map(({ key, cellOf }) => cellOf(data[key]));
-      return writeRecord([writeCell(contact.email), String(contact.isSubscribed), ...cells]);
+      const states = [contact.isSubscribed, ...statesOf(contact)].map(String);
+      return writeRecord([writeCell(contact.email), ...states, ...cells]);
     },
   };
 }
@@ -133,8 +149,17 @@ function tooManyKeys(): AppError {
   return fieldError("format", "invalid_value", message);
 }
 
-function writeLine(contact: ContactRow): string {
-  return `${JSON.stringify(presentContact(contact))}\n`;
+/** Each line is a contact; `topics` says by key which it is in, if the project has any. */
+function lineWriter({ topics, statesOf }: TopicColumns): FileWriter {
+  return {
+    header: "",
+    write(contact) {
+      const shown = presentContact(contact);
+      const states = statesOf(contact);
+      const byKey = Object.fromEntries(topics.map(({ key }, i) => [key, states[i] ?? false]));
+      return `${JSON.stringify(topics.length === 0 ? shown : { ...shown, topics: byKey })}\n`;
+    },
+  };
 }
 
 function jsonCell(value: unknown): string {

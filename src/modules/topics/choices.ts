@@ -32,6 +32,14 @@ export function findTopic({ db }: Pick<App, "db">, projectSeq: number, id: strin
   return db.select().from(topics).where(match).limit(1).get() ?? null;
 }
 
+const findByKey = statement<Pick<TopicRow, "seq">, [number, string]>(
+  "SELECT seq FROM topics WHERE project_seq = +? AND key = +?",
+);
+
+/** Null without such a topic. */
+export const topicByKey = (app: Pick<App, "db">, projectSeq: number, key: string) =>
+  topicBySeq(app, findByKey(app).get(projectSeq, key)?.seq ?? null);
+
 /** The topic that a field of a request names. Throws 422 without such a topic. */
 export function topicIn(app: App, projectSeq: number, id: string, field = "topicId"): TopicRow {
   const topic = findTopic(app, projectSeq, id);
@@ -71,6 +79,35 @@ const findChoices = statement<
 >(`
   SELECT topic_seq AS topicSeq, is_subscribed AS isSubscribed, changed_at AS changedAt
   FROM topic_subscriptions INDEXED BY topic_subscriptions_contact WHERE contact_seq = +?`);
+
+const findChoice = statement<{ isSubscribed: number }, [number, number]>(
+  "SELECT is_subscribed AS isSubscribed FROM topic_subscriptions WHERE topic_seq = +? AND contact_seq = +?",
+);
+
+/** Whether a contact is in a topic, and whether that was chosen for it; null is a new contact. */
+export function topicStateOf(
+  app: Pick<App, "db">,
+  { seq, defaultState }: Pick<TopicRow, "seq" | "defaultState">,
+  contactSeq: number | null,
+): { isIn: boolean; isChosen: boolean } {
+  const choice = contactSeq === null ? null : findChoice(app).get(seq, contactSeq);
+  const isIn = choice === null ? defaultState === "SUBSCRIBED" : choice.isSubscribed === 1;
+  return { isIn, isChosen: choice !== null };
+}
+
+/** Whether a contact is in each of the topics of its project, in their order. */
+export function topicStatesOf(
+  app: Pick<App, "db">,
+  topicRows: readonly Pick<TopicRow, "seq" | "defaultState">[],
+  contactSeq: number,
+): boolean[] {
+  const chosen = new Map(
+    findChoices(app)
+      .all(contactSeq)
+      .map(({ topicSeq, isSubscribed }) => [topicSeq, isSubscribed === 1]),
+  );
+  return topicRows.map(({ seq, defaultState }) => chosen.get(seq) ?? defaultState === "SUBSCRIBED");
+}
 
 type TopicChoice = {
   topic: TopicRow;

@@ -5,6 +5,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { FileUp, MailCheck, Plus, Users } from "lucide-react";
 import { useMemo, useState } from "react";
 import type { Contact } from "../../../modules/contacts/model.ts";
+import type { Topic } from "../../../modules/topics/topic-model.ts";
 import type { LiveMessage } from "../../live.ts";
 import { useShortcuts } from "../../shortcuts.ts";
 import { useAppState, useMay } from "../../state.ts";
@@ -18,6 +19,7 @@ import { Page } from "../../ui/page.tsx";
 import { useCreateDialog, useNamedDialog } from "../../ui/use-create-dialog.ts";
 import { useLiveList } from "../../ui/use-live-list.ts";
 import { SavedViews } from "../../ui/views/saved-views.tsx";
+import { useTopics } from "../topics/use-topics.ts";
 import { AddContact } from "./add-dialog.tsx";
 import { BulkBar } from "./bulk-bar.tsx";
 import { CheckAddress } from "./check-address.tsx";
@@ -55,14 +57,21 @@ const SUBSCRIBED: readonly FilterField[] = [
   },
 ];
 
+/** The filter by topic, if the project has any, or the address of the page names one. */
+function topicField(topics: readonly Topic[], chosen: string | undefined): FilterField[] {
+  if (topics.length === 0 && chosen === undefined) return [];
+  const values = topics.map(({ key, name }) => ({ value: key, label: name }));
+  return [{ key: "topic", hint: "Contacts who are in the topic", values }];
+}
+
 export function ContactsPage() {
   const search = route.useSearch();
   const { project } = route.useParams();
   const navigate = route.useNavigate();
-  const { q, subscribed, data, sort } = search;
-  const query = useMemo(() => contactQuery(search), [q, subscribed, data, sort]);
+  const { q, subscribed, topic, data, sort } = search;
+  const query = useMemo(() => contactQuery(search), [q, subscribed, topic, data, sort]);
   const list = useLiveList<Contact>({ path: "/contacts", query, isAbout });
-  const exported = useMemo(() => filterQuery(search), [q, subscribed, data]);
+  const exported = useMemo(() => filterQuery(search), [q, subscribed, topic, data]);
   const run = useContactExport(exported, list.total);
   const { choice, choose } = useColumns(project, list.rows);
   const mayEdit = useMay("EDITOR");
@@ -81,8 +90,9 @@ export function ContactsPage() {
   const keys = useDataKeys(project, mayEdit);
   const fields = [
     ...SUBSCRIBED,
+    ...topicField(useTopics(project).data ?? [], topic),
     ...[...new Set([...Object.keys(filters), ...keys.slice(0, SUGGESTED)])]
-      .filter((key) => key !== "q" && key !== "subscribed")
+      .filter((key) => key !== "q" && key !== "subscribed" && key !== "topic")
       .map((key) => ({ key, hint: "Part of a value of the data" })),
   ];
   const sorting = sort === undefined ? { by: null, isDescending: false } : sortOf(sort);

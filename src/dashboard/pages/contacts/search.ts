@@ -7,7 +7,7 @@ import { wordsOf } from "../../ui/filter-terms.ts";
 import { textsOf } from "../../ui/search-texts.ts";
 
 /** `data` has terms such as `city:Berlin`. `sort` begins with `-` if the order is descending. */
-const KEYS = ["q", "subscribed", "data", "sort"] as const;
+const KEYS = ["q", "subscribed", "topic", "data", "sort"] as const;
 
 export type ContactSearch = { [Key in (typeof KEYS)[number]]?: string };
 
@@ -16,7 +16,7 @@ export const readContactSearch = (given: Readonly<Record<string, unknown>>): Con
 
 const FLAGS: Readonly<Record<string, string>> = { yes: "true", no: "false" };
 /** The names of filters that are no keys of the data. */
-const OWN = ["q", "subscribed"];
+const OWN = ["q", "subscribed", "topic"];
 
 /** The keys and the parts of values of terms such as `city:Berlin "First Name:Ada"`. */
 function termsOf(text: string): Record<string, string> {
@@ -37,9 +37,9 @@ const textOf = (terms: Filters): string =>
     .join(" ");
 
 /** The chips of the search field: each key of the data has its own. */
-export const filtersOfContacts = ({ q, subscribed, data = "" }: ContactSearch): Filters => ({
+export const filtersOfContacts = ({ q, subscribed, topic, data = "" }: ContactSearch): Filters => ({
   ...termsOf(data),
-  ...textsOf({ q, subscribed }, ["q", "subscribed"]),
+  ...textsOf({ q, subscribed, topic }, ["q", "subscribed", "topic"]),
 });
 
 /**
@@ -52,10 +52,14 @@ export function contactTerms(
   maySearchData: boolean,
   known: readonly string[] = [],
 ): Filters {
-  const words = withKnownKeys(wordsOf(text), ["subscribed", ...(maySearchData ? known : [])]);
+  const words = withKnownKeys(wordsOf(text), [
+    "subscribed",
+    "topic",
+    ...(maySearchData ? known : []),
+  ]);
   const isTerm = (word: string): boolean => {
     const [key = ""] = Object.keys(termsOf(`"${word}"`));
-    return key === "subscribed" || (maySearchData && key !== "");
+    return key === "subscribed" || key === "topic" || (maySearchData && key !== "");
   };
   const terms = words.filter(isTerm).map((word) => `"${word}"`);
   const rest = words.filter((word) => !isTerm(word)).join(" ");
@@ -96,14 +100,15 @@ function withKnownKeys(words: readonly string[], known: readonly string[]): stri
 /** The search parameters of the chips. */
 export function searchOfFilters(filters: Filters, { sort }: ContactSearch): ContactSearch {
   const data = Object.entries(filters).filter(([key]) => !OWN.includes(key));
-  const { q, subscribed } = filters;
-  return readContactSearch({ q, subscribed, sort, data: textOf(Object.fromEntries(data)) });
+  const { q, subscribed, topic } = filters;
+  return readContactSearch({ q, subscribed, topic, sort, data: textOf(Object.fromEntries(data)) });
 }
 
 /** The filters of GET /contacts. A word that is not known is sent, so the interface says why. */
-export function filterQuery({ q, subscribed, data }: ContactSearch): Query {
+export function filterQuery({ q, subscribed, topic, data }: ContactSearch): Query {
   return {
     search: q,
+    topic,
     subscribed: subscribed === undefined ? undefined : (FLAGS[subscribed] ?? subscribed),
     data: data === undefined ? undefined : JSON.stringify(termsOf(data)),
   };
@@ -118,10 +123,11 @@ export function contactQuery(search: ContactSearch): Query {
 }
 
 /** The same contacts for an action on all of them. */
-export function bulkQuery({ q, subscribed, data }: ContactSearch): BulkQuery {
+export function bulkQuery({ q, subscribed, topic, data }: ContactSearch): BulkQuery {
   return {
     ...(q === undefined ? {} : { search: q }),
     ...(subscribed === undefined ? {} : { subscribed: subscribed === "yes" }),
+    ...(topic === undefined ? {} : { topic }),
     ...(data === undefined ? {} : { data: termsOf(data) }),
   };
 }

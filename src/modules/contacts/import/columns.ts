@@ -1,7 +1,8 @@
 /**
  * The meaning of the columns of a CSV file. `email` and `subscribed` are fields of the contact;
  * `status`, `unsubscribed` and their kind say who left (standing.ts); `attributes` and `data` may
- * contain a JSON object whose keys become keys of the data. Any other name is a key of the data.
+ * contain a JSON object whose keys become keys of the data. `topic:KEY` says whether the contact is in
+ * the topic with this key. Any other name is a key of the data.
  * `data.KEY` is always the key KEY; the cells of `json:KEY` contain JSON, and those of `number:KEY`,
  * `date:KEY` and `text:KEY` are read as this type. In a header, KEY is used
  * literally, so that an exported file can be imported. In a mapping, a dot in a key must be written
@@ -22,6 +23,7 @@ export type Column =
   | { kind: "email" | "subscribed" | "ignored" }
   | StandingColumn
   | { kind: "json"; key: string }
+  | { kind: "topic"; key: string }
   /** `as` is the type that the mapping or the header names. */
   | { kind: "data"; key: string; as?: NamedType }
   /** JSON objects. Another text is the value of `key`; null if there must be no other text. */
@@ -40,8 +42,14 @@ type Header = {
 
 const DATA_PREFIX = "data.";
 const JSON_PREFIX = "json:";
+const TOPIC_PREFIX = "topic:";
 const TYPE_PREFIXES = NAMED_TYPES.map((type) => ({ type, prefix: `${type}:` }));
-const PREFIXES = [DATA_PREFIX, JSON_PREFIX, ...TYPE_PREFIXES.map(({ prefix }) => prefix)];
+const PREFIXES = [
+  DATA_PREFIX,
+  JSON_PREFIX,
+  TOPIC_PREFIX,
+  ...TYPE_PREFIXES.map(({ prefix }) => prefix),
+];
 /** Targets of a mapping for columns whose cells are flags, times or reasons. */
 const LEFT_TARGETS = new Set(["unsubscribed", "suppressed", "bounced", "complained"]);
 /** Names of columns that say in free words why a person left. */
@@ -89,6 +97,23 @@ const STANDING_KINDS = new Set<Column["kind"]>(["subscribed", "wanted", "status"
 /** True if a column says whether people want mail. */
 export function hasStanding(columns: readonly Column[]): boolean {
   return columns.some(({ kind }) => STANDING_KINDS.has(kind));
+}
+
+/** The errors of columns about topics that the project does not have. */
+export function unknownTopics(
+  columns: readonly Column[],
+  isTopic: (key: string) => boolean,
+): FieldError[] {
+  return columns
+    .flatMap((column) => (column.kind === "topic" && !isTopic(column.key) ? [column.key] : []))
+    .slice(0, MAX_REPORTED_NAMES)
+    .map((key) => ({
+      field: "file",
+      message:
+        `has a column for the topic ${shortName(key)}, and this project has no topic with this key: ` +
+        "create the topic, or map the column to null to leave it out",
+      code: "unknown_reference",
+    }));
 }
 
 /** The error of a column that says who left in a way that is not known, with a value that shows it. */
@@ -153,8 +178,9 @@ function mappedColumn(target: string | null): Column {
   if (token === "data") return { kind: "object", key: null };
   const left = standingColumn(token);
   if (left?.kind === "left" && LEFT_TARGETS.has(token)) return left;
-  const column = literalColumn(target);
-  return "key" in column ? { ...column, key: splitPath(column.key).join(".") } : column;
+  const column: Column = literalColumn(target);
+  if (column.kind !== "data" && column.kind !== "json") return column;
+  return { ...column, key: splitPath(column.key).join(".") };
 }
 
 /** The error in the target of a mapping; null if it is valid. */
@@ -200,6 +226,9 @@ function literalColumn(name: string) {
   }
   if (name.startsWith(DATA_PREFIX)) return keyColumn("data", name.slice(DATA_PREFIX.length));
   if (name.startsWith(JSON_PREFIX)) return keyColumn("json", name.slice(JSON_PREFIX.length));
+  if (name.startsWith(TOPIC_PREFIX)) {
+    return { kind: "topic", key: name.slice(TOPIC_PREFIX.length).trim() } as const;
+  }
   const trimmed = name.trim();
   const lower = trimmed.toLowerCase();
   if (lower === "email" || lower === "subscribed") return { kind: lower } as const;
@@ -229,8 +258,13 @@ function duplicates(columns: readonly Column[]): FieldError[] {
   const repeated = new Set<string>();
   for (const column of columns) {
     const isKey = column.kind === "data" || column.kind === "json";
-    if (!isKey && column.kind !== "email" && column.kind !== "subscribed") continue;
-    const target = isKey ? DATA_PREFIX + column.key : column.kind;
+    const isTopic = column.kind === "topic";
+    if (!isKey && !isTopic && column.kind !== "email" && column.kind !== "subscribed") continue;
+    const target = isKey
+      ? DATA_PREFIX + column.key
+      : isTopic
+        ? TOPIC_PREFIX + column.key
+        : column.kind;
     if (seen.has(target)) repeated.add(target);
     seen.add(target);
   }

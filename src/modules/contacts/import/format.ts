@@ -35,6 +35,8 @@ const REASON_NAMES = new Set(["reason", "type", "event", "category"]);
 const ADDRESS_NAMES = new Set(["address", "recipient"]);
 const LEFT_FILE =
   /unsub|non[-_ ]?subscri|cleaned|bounce|suppress|spam|complain|bl(?:ack|ock)[-_ ]?list|opt[-_ ]?out/i;
+/** Kinds of columns that say nothing about a suppression. */
+const UNUSED_IN_LIST = new Set<string>(["data", "json", "object", "topic"]);
 const MOST_REPORTED = 20;
 const MAX_REPORTED_WORDS = 10;
 const MAX_ASKED_WORDS = 50;
@@ -65,7 +67,7 @@ function listMapping(header: readonly string[], mapping: Options["mapping"]): Ma
     const word = bareWord(name);
     if (!hasEmail && (isEmailName(name) || ADDRESS_NAMES.has(word))) return [[name, "email"]];
     if (REASON_NAMES.has(word)) return [[name, "status"]];
-    const isUnused = kinds[i] === "data" || kinds[i] === "json" || kinds[i] === "object";
+    const isUnused = UNUSED_IN_LIST.has(kinds[i] ?? "");
     return isUnused ? [[name, null]] : [];
   });
   return { ...Object.fromEntries(targets), ...mapping };

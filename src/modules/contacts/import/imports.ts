@@ -19,6 +19,7 @@ import { newId } from "../../../lib/id.ts";
 import { encodingNamed, guessEncoding } from "../../../lib/text-encoding.ts";
 import type { CsvItem, Delimiter } from "../../../lib/csv.ts";
 import { ensureStorage } from "../../quotas.ts";
+import { unknownTopics } from "./columns.ts";
 import type { ImportFiles, Receiving } from "./files.ts";
 import { encodingError, examineSample, nameError, readFormat } from "./format.ts";
 import {
@@ -79,8 +80,9 @@ export function createImports(deps: {
   jobFile: JobFile;
   faults: ImportFaults;
   writer: Pick<Writer, "write">;
+  isTopic: (projectSeq: number, key: string) => boolean;
 }) {
-  const { app, files, jobs, quota, clock, jobFile, faults, writer } = deps;
+  const { app, files, jobs, quota, clock, jobFile, faults, writer, isTopic } = deps;
 
   /** Counts an upload against the quota of concurrent jobs while it is received. */
   async function begin(projectSeq: number, receive: () => Promise<Omit<Received, "endUpload">>) {
@@ -117,20 +119,24 @@ export function createImports(deps: {
 
   /** Throws 422 with all errors of the header. A dry run shows them, unless nothing can be read. */
   async function checkHeader(
-    { id, kind }: { id: string; kind: ImportKind },
+    { id, kind, projectSeq }: { id: string; kind: ImportKind; projectSeq: number },
     job: ImportJob,
   ): Promise<void> {
     const errors = await jobFile.open({ id }, job, async ({ header, rest }) => {
       const unreadable = headerErrors(header);
       if (unreadable.length > 0 || kind === "DRY_RUN") return unreadable;
       const unclear = encodingError(job);
-      return unclear === null ? errorsOfSample(header, rest, job) : [unclear];
+      if (unclear !== null) return [unclear];
+      const topics = unknownTopics(readFormat(header, job).format.columns, (key) =>
+        isTopic(projectSeq, key),
+      );
+      return [...topics, ...(await errorsOfSample(header, rest, job))];
     });
     if (errors === null) throw fileGone();
     if (errors.length > 0) throw validationError(errors);
   }
 
-  async function storeAndCheckFile(upload: Upload, read: ReadOptions) {
+  async function storeAndCheckFile(projectSeq: number, upload: Upload, read: ReadOptions) {
     const id = newId(clock.now());
     const receiving = await files.create(id).catch(refuseFullStorage);
     try {
@@ -146,7 +152,7 @@ export function createImports(deps: {
         ...file,
         ...options,
       };
-      await checkHeader({ id, kind }, job);
+      await checkHeader({ id, kind, projectSeq }, job);
       return { id, kind, job, sizeBytes, identity: { digest, kind, encoding, ...options } };
     } catch (error) {
       await receiving.abandon();
@@ -157,7 +163,7 @@ export function createImports(deps: {
   return {
     /** Stores and checks the file of a request. If it is refused, the file is removed. */
     async receive(projectSeq: number, upload: Upload, read: ReadOptions): Promise<Received> {
-      return begin(projectSeq, () => storeAndCheckFile(upload, read));
+      return begin(projectSeq, () => storeAndCheckFile(projectSeq, upload, read));
     },
 
     /** Takes the file of a dry run, to import it, or to try it again with other options. */
@@ -182,7 +188,7 @@ export function createImports(deps: {
         };
         if (!(await files.copy(dryRunId, id))) throw fileGone();
         try {
-          await checkHeader({ id, kind }, job);
+          await checkHeader({ id, kind, projectSeq }, job);
         } catch (error) {
           await files.remove(id);
           throw error;

@@ -4,6 +4,7 @@ import { Value } from "@sinclair/typebox/value";
 import type { Delimiter } from "../../../lib/csv.ts";
 import type { FieldError } from "../../../lib/errors.ts";
 import type { ImportFiles } from "./files.ts";
+import { unknownTopics } from "./columns.ts";
 import { readFormat } from "./format.ts";
 import { ImportJob } from "./model.ts";
 import { withRecords } from "./records.ts";
@@ -17,7 +18,11 @@ type Surveyed = FileSurvey & { errors: FieldError[]; delimiter: Delimiter };
 
 export const FILE_GONE = "The uploaded file no longer exists. Upload it again.";
 
-export function createJobFile(files: ImportFiles) {
+/** `isTopic` says whether a project has a topic with a key. */
+export function createJobFile(
+  files: ImportFiles,
+  isTopic: (projectSeq: number, key: string) => boolean,
+) {
   /** Opens the file of a job. Returns null if it does not exist. */
   async function open<T>(
     job: Pick<JobRow, "id">,
@@ -35,7 +40,9 @@ export function createJobFile(files: ImportFiles) {
     /** Reads the whole file once, before the first row is written or tried. */
     survey: (job: JobRow, input: ImportJob): Promise<Surveyed | null> =>
       open(job, input, async ({ header, rest, delimiter }) => {
-        const { format, errors } = readFormat(header, input);
+        const { format, errors: ofHeader } = readFormat(header, input);
+        const isKnown = (key: string) => isTopic(job.projectSeq, key);
+        const errors = [...ofHeader, ...unknownTopics(format.columns, isKnown)];
         const survey = surveyRows(format, input);
         for await (const items of rest) for (const item of items) survey.see(item);
         const { faults, ...found } = survey.result();

@@ -29,7 +29,8 @@ export const ImportQuery = Input({
   resubscribe: Type.Optional(
     describedUse(
       QueryBoolean(),
-      "Whether rows that say so subscribe contacts that are not subscribed now; default false",
+      "Whether rows that say so subscribe contacts that are not subscribed now, or have left a topic; " +
+        "default false",
     ),
   ),
   statuses: Type.Optional(
@@ -85,7 +86,8 @@ export const ImportRun = named(
     ),
     resubscribe: Type.Optional(
       Type.Boolean({
-        description: "Whether rows that say so subscribe contacts that are not subscribed now",
+        description:
+          "Whether rows that say so subscribe contacts that are not subscribed now, or have left a topic",
       }),
     ),
     encoding: ImportQuery.properties.encoding,
@@ -255,6 +257,17 @@ export const ImportProgress = named(
     unsubscribed: Type.Integer({
       description: "Lines that unsubscribed contacts that were subscribed",
     }),
+    topicsJoined: Type.Integer({
+      description: "Topics that contacts joined because of a column `topic:KEY`",
+    }),
+    topicsLeft: Type.Integer({
+      description: "Topics that contacts left because of a column `topic:KEY`",
+    }),
+    keptOutOfTopics: Type.Integer({
+      description:
+        "Topics that contacts did not join, although their rows say so, because they had left the topic " +
+        "or are not subscribed; the request may say resubscribe",
+    }),
     left: Type.Array(LeftContact, {
       description: "The first 100 contacts of `keptUnsubscribed` and `resubscribed`, by line",
     }),
@@ -304,6 +317,9 @@ export const ImportProgress = named(
       unchanged: 0,
       resubscribed: 0,
       unsubscribed: 0,
+      topicsJoined: 0,
+      topicsLeft: 0,
+      keptOutOfTopics: 0,
       left: [],
       dryRun: false,
       delimiter: "comma",
@@ -378,6 +394,9 @@ export const ImportJob = Type.Object({
   resubscribed: Type.Optional(Type.Integer()),
   unsubscribed: Type.Optional(Type.Integer()),
   createdSubscribed: Type.Optional(Nullable(Type.Integer())),
+  topicsJoined: Type.Optional(Type.Integer()),
+  topicsLeft: Type.Optional(Type.Integer()),
+  keptOutOfTopics: Type.Optional(Type.Integer()),
   left: Type.Optional(Type.Array(LeftContact)),
   delimiter: Type.Optional(OneOf(DELIMITERS)),
   foundDelimiter: Type.Optional(OneOf(DELIMITERS)),

@@ -16,6 +16,9 @@ type Results = Required<
     | "resubscribed"
     | "unsubscribed"
     | "createdSubscribed"
+    | "topicsJoined"
+    | "topicsLeft"
+    | "keptOutOfTopics"
     | "left"
   >
 >;
@@ -30,6 +33,7 @@ export function importResults(input: Partial<ImportJob>, created = 0): Results {
   const { suppressed = 0, keptUnsubscribed = 0, unchanged = 0, resubscribed = 0 } = input;
   // An earlier version created contacts without counting those that are subscribed.
   const { unsubscribed = 0, createdSubscribed = created === 0 ? 0 : null } = input;
+  const { topicsJoined = 0, topicsLeft = 0, keptOutOfTopics = 0 } = input;
   return {
     suppressed,
     keptUnsubscribed,
@@ -37,6 +41,9 @@ export function importResults(input: Partial<ImportJob>, created = 0): Results {
     resubscribed,
     unsubscribed,
     createdSubscribed,
+    topicsJoined,
+    topicsLeft,
+    keptOutOfTopics,
     left: [...(input.left ?? [])],
   };
 }
@@ -62,6 +69,9 @@ export function countRow(
   results.unchanged += Number(outcome.isUnchanged);
   results.resubscribed += Number(outcome.isResubscribed);
   results.unsubscribed += Number(outcome.isUnsubscribed);
+  results.topicsJoined += outcome.topicsJoined;
+  results.topicsLeft += outcome.topicsLeft;
+  results.keptOutOfTopics += outcome.keptOutOfTopics;
   if (results.createdSubscribed !== null && outcome.is === "created") {
     results.createdSubscribed += Number(outcome.isSubscribed);
   }

@@ -219,13 +219,14 @@ const FORM = {
       description:
         "The first line contains the column names. email is required; subscribed accepts true, 1, " +
         "yes, false, 0, no; columns such as status, unsubscribed and bounced, with the words of " +
-        "other services, say who left; any other column is a key of the contact's data.",
+        "other services, say who left; topic:KEY accepts the same values as subscribed and says whether " +
+        "the contact is in the topic with this key; any other column is a key of the contact's data.",
     },
     mapping: {
       type: "string" as const,
       description:
         'JSON from column to field: {"E-Mail": "email", "Plan": "data.plan", "No": null}. ' +
-        "number:KEY, date:KEY and text:KEY name the type of the values. " +
+        "number:KEY, date:KEY and text:KEY name the type of the values, topic:KEY a topic. " +
         "Nested values cannot be imported; write `\\.` for a dot in a key.",
     },
     subscribed: {
@@ -235,7 +236,8 @@ const FORM = {
     resubscribe: {
       type: "boolean" as const,
       description:
-        "Whether rows that say so subscribe contacts that are not subscribed now; default false",
+        "Whether rows that say so subscribe contacts that are not subscribed now, or have left a topic; " +
+        "default false",
     },
     statuses: STATUSES,
     encoding: ENCODING,

@@ -19,6 +19,8 @@ import {
   strictest,
 } from "./standing.ts";
 
+export type TopicWish = { key: string; isSubscribed: boolean };
+
 export type ImportRow =
   | {
       kind: "row";
@@ -26,6 +28,8 @@ export type ImportRow =
       email: string;
       /** The standing of the person by this row; null if the row has none. */
       standing: Standing | null;
+      /** The topics that the row names, and whether the contact is in them. */
+      topics: readonly TopicWish[];
       /** A JSON object as text, which takes less memory than an object while a batch is held. */
       data: string;
     }
@@ -74,6 +78,7 @@ function readCells({ columns, statusWords, isList, types }: RowFormat, cells: re
     if (standing !== null && standing !== undefined) standings.push(standing);
   };
   const data: [string, unknown][] = [];
+  const topics: TopicWish[] = [];
   let isLeft = false;
   for (const [i, cell] of cells.entries()) {
     const column = columns[i];
@@ -85,7 +90,7 @@ function readCells({ columns, statusWords, isList, types }: RowFormat, cells: re
         email = readEmail(cell);
         break;
       case "subscribed":
-        addStanding(readSubscribed(cell), cell);
+        addStanding(readFlag(cell, "subscribed") ? "SUBSCRIBED" : "UNSUBSCRIBED", cell);
         break;
       case "status":
         addStanding(readStatus(cell, statusWords), cell);
@@ -105,6 +110,9 @@ function readCells({ columns, statusWords, isList, types }: RowFormat, cells: re
       case "json":
         data.push([column.key, readJsonCell(cell, column.key)]);
         break;
+      case "topic":
+        topics.push({ key: column.key, isSubscribed: readFlag(cell, `topic:${column.key}`) });
+        break;
       case "object":
         data.push(...readObjectCell(cell, column.key));
         break;
@@ -118,6 +126,7 @@ function readCells({ columns, statusWords, isList, types }: RowFormat, cells: re
   return {
     email,
     standing: strictest(standings),
+    topics,
     data: serializeData(Object.fromEntries(data.filter(([, value]) => value !== null))),
   };
 }
@@ -138,10 +147,10 @@ function readEmail(cell: string): string {
   return parsed.mailbox.address;
 }
 
-function readSubscribed(cell: string): Standing {
-  if (isSpokenNo(cell)) return "UNSUBSCRIBED";
-  if (isYes(cell)) return "SUBSCRIBED";
-  throw new RowError("subscribed must be true, 1, yes, false, 0 or no.");
+function readFlag(cell: string, column: string): boolean {
+  if (isSpokenNo(cell)) return false;
+  if (isYes(cell)) return true;
+  throw new RowError(`${column} must be true, 1, yes, false, 0 or no.`);
 }
 
 function readTypedCell(cell: string, key: string, type: ColumnType): unknown {

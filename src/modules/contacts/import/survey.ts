@@ -79,6 +79,8 @@ function presentColumn(
     }
     case "json":
       return { field: shorten(`json:${column.key}`), type: "json", guess: null };
+    case "topic":
+      return { field: shorten(`topic:${column.key}`), type: null, guess: null };
     case "object":
       return { field: "data", type: "json", guess: null };
     case "left":

@@ -14,6 +14,7 @@ import { AppError } from "../../../lib/errors.ts";
 import { newId } from "../../../lib/id.ts";
 import type { EventLog } from "../../../events/log.ts";
 import type { RecordOwnConsent } from "../../consents/record.ts";
+import type { TopicWish } from "./rows.ts";
 import type { Standing } from "./standing.ts";
 import { mergeData, parseData, serializeData } from "../data.ts";
 
@@ -32,7 +33,7 @@ export type RowTarget = {
 type SuppressionReason = Exclude<Standing, "SUBSCRIBED" | "UNSUBSCRIBED">;
 
 export type RowOutcome =
-  | {
+  | (TopicCounts & {
       is: "created" | "updated";
       /** The contact exists and has these values already. */
       isUnchanged: boolean;
@@ -46,11 +47,27 @@ export type RowOutcome =
       isUnsubscribed: boolean;
       /** The contact is subscribed after the row. */
       isSubscribed: boolean;
-    }
+    })
   | { is: "failed"; message: string };
 
+/** What a row does with the topics of a contact. */
+type TopicCounts = {
+  topicsJoined: number;
+  topicsLeft: number;
+  /** Topics that the row names with a yes, and that the contact has left. */
+  keptOutOfTopics: number;
+};
+
 /** The values of an import row that are written. */
-export type RowContent = { email: string; standing: Standing | null; data: string };
+export type RowContent = {
+  email: string;
+  standing: Standing | null;
+  topics: readonly TopicWish[];
+  data: string;
+};
+
+/** Whether a contact is in a topic, and whether that was chosen for it or is the default. */
+export type TopicState = { isIn: boolean; isChosen: boolean };
 
 type Known = { seq: number; isSubscribed: number; data: string };
 
@@ -83,8 +100,41 @@ export function nextState(row: RowContent, known: ContactState, { resubscribes }
   };
 }
 
+/**
+ * The choices of topics that a row stores, and what they change. A contact who left a topic, or is not
+ * subscribed, joins it only if the request says so. A choice that equals the default is stored as well,
+ * so that another default does not change it. `stateOf` throws for an unknown topic.
+ */
+export function nextTopics(
+  { topics }: Pick<RowContent, "topics">,
+  stateOf: (key: string) => TopicState,
+  may: { subscribe: boolean; resubscribe: boolean },
+): { choices: TopicWish[]; counts: TopicCounts } {
+  const counts = { ...NO_TOPICS };
+  const choices = topics.filter(({ key, isSubscribed }) => {
+    const { isIn, isChosen } = stateOf(key);
+    if (isIn === isSubscribed) return true;
+    const mayJoin = may.resubscribe || (may.subscribe && !isChosen);
+    if (!isSubscribed) counts.topicsLeft++;
+    else if (mayJoin) counts.topicsJoined++;
+    else counts.keptOutOfTopics++;
+    return !isSubscribed || mayJoin;
+  });
+  return { choices, counts };
+}
+
+export const hasNewTopics = ({ topicsJoined, topicsLeft }: TopicCounts): boolean =>
+  topicsJoined + topicsLeft > 0;
+
+const NO_TOPICS: TopicCounts = { topicsJoined: 0, topicsLeft: 0, keptOutOfTopics: 0 };
+
+export function unknownTopic(key: string): AppError {
+  return new AppError(422, "VALIDATION_ERROR", `There is no topic with the key ${key}.`);
+}
+
 /** The outcome of a row that creates a contact. */
 export const CREATED = {
+  ...NO_TOPICS,
   isUnchanged: false,
   isKeptUnsubscribed: false,
   isResubscribed: false,
@@ -101,6 +151,13 @@ export function createRowWriter(deps: {
   keepSuppressed: (projectSeq: number, email: string) => void;
   /** True if the person had unsubscribed before their address was erased. */
   hasLeft: (projectSeq: number, email: string) => boolean;
+  /** Null without a topic with this key. */
+  topicState: (projectSeq: number, key: string, contactSeq: number | null) => TopicState | null;
+  setTopic: (
+    contact: { projectSeq: number; seq: number },
+    choice: TopicWish,
+    jobId: string,
+  ) => void;
   /** Suppresses an address; returns false if it was suppressed before. */
   suppress: (projectSeq: number, email: string, reason: SuppressionReason) => boolean;
 }): RowWriter {
@@ -128,18 +185,21 @@ export function createRowWriter(deps: {
     recordConsent({ projectSeq, seq: contactSeq }, isSubscribed, source);
   }
 
-  /** Creates the contact; returns false if it exists already. */
-  function create(row: RowContent, target: RowTarget): boolean {
+  /** Creates the contact; returns null if it exists already. */
+  function create(row: RowContent, target: RowTarget) {
     const { projectSeq } = target;
     const now = clock.now();
-    const isSubscribed = newState(row, target).isSubscribed && !deps.hasLeft(projectSeq, row.email);
+    const hasLeft = deps.hasLeft(projectSeq, row.email);
+    const isSubscribed = newState(row, target).isSubscribed && !hasLeft;
     const flag = Number(isSubscribed);
     const created = insert.run(newId(now), projectSeq, row.email, flag, row.data, now, now);
-    if (created.changes === 0) return false;
+    if (created.changes === 0) return null;
+    const seq = insertedSeq(created);
     usage.addBytes(projectSeq, bytesOfRow("contacts", row));
-    if (isSubscribed) recordSubscription(target, insertedSeq(created), true);
+    if (isSubscribed) recordSubscription(target, seq, true);
     deps.keepSuppressed(projectSeq, row.email);
-    return true;
+    const topics = writeTopics(row, target, seq, { subscribe: !hasLeft, resubscribe: false });
+    return { is: "created", ...CREATED, ...topics, isSubscribed } as const;
   }
 
   function update(row: RowContent, target: RowTarget) {
@@ -149,31 +209,44 @@ export function createRowWriter(deps: {
     const wasSubscribed = known.isSubscribed === 1;
     const resubscribes = target.resubscribes && !deps.hasLeft(projectSeq, row.email);
     const before = { isSubscribed: wasSubscribed, data: known.data };
-    const next = nextState(row, before, { ...target, resubscribes });
-    const { isSubscribed, data, isUnchanged } = next;
-    if (isUnchanged) return next;
-    change.run(Number(isSubscribed), data, clock.now(), known.seq);
-    usage.addBytes(projectSeq, Buffer.byteLength(data) - Buffer.byteLength(known.data));
+    const { data, ...next } = nextState(row, before, { ...target, resubscribes });
+    const { isSubscribed } = next;
+    if (!next.isUnchanged) {
+      change.run(Number(isSubscribed), data, clock.now(), known.seq);
+      usage.addBytes(projectSeq, Buffer.byteLength(data) - Buffer.byteLength(known.data));
+    }
     if (isSubscribed !== wasSubscribed) recordSubscription(target, known.seq, isSubscribed);
-    return next;
+    const may = { subscribe: wasSubscribed, resubscribe: resubscribes };
+    const topics = writeTopics(row, target, known.seq, may);
+    const isUnchanged = next.isUnchanged && !hasNewTopics(topics);
+    return { is: "updated", ...next, ...topics, isUnchanged } as const;
+  }
+
+  function writeTopics(
+    row: RowContent,
+    { projectSeq, jobId }: RowTarget,
+    seq: number,
+    may: Parameters<typeof nextTopics>[2],
+  ): TopicCounts {
+    const stateOf = (key: string) => stateIn(projectSeq, key, seq);
+    const { choices, counts } = nextTopics(row, stateOf, may);
+    for (const choice of choices) deps.setTopic({ projectSeq, seq }, choice, jobId);
+    return counts;
+  }
+
+  function stateIn(projectSeq: number, key: string, contactSeq: number | null): TopicState {
+    const state = deps.topicState(projectSeq, key, contactSeq);
+    if (state === null) throw unknownTopic(key);
+    return state;
   }
 
   function writeContact(row: RowContent, target: RowTarget): RowOutcome {
     const reason = suppressionReasonFrom(row.standing);
-    const change = create(row, target) ? null : update(row, target);
+    // Before anything is written: an unknown topic refuses the row.
+    for (const { key } of row.topics) stateIn(target.projectSeq, key, null);
+    const outcome = create(row, target) ?? update(row, target);
     const isSuppressed = reason !== null && suppress(target.projectSeq, row.email, reason);
-    const { isUnchanged, isKeptUnsubscribed, isResubscribed, isUnsubscribed } = change ?? CREATED;
-    return {
-      is: change === null ? "created" : "updated",
-      isSubscribed:
-        change?.isSubscribed ??
-        (newState(row, target).isSubscribed && !deps.hasLeft(target.projectSeq, row.email)),
-      isUnchanged,
-      isKeptUnsubscribed,
-      isResubscribed,
-      isUnsubscribed,
-      isSuppressed,
-    };
+    return { ...outcome, isSuppressed };
   }
 
   function writeSuppression(

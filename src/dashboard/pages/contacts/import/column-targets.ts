@@ -29,12 +29,19 @@ const FIELDS = [
 type Field = (typeof FIELDS)[number]["value"];
 
 export type Target =
-  { kind: "ignored" } | { kind: Field } | { kind: "key"; key: string; type: DataType };
+  | { kind: "ignored" }
+  | { kind: Field }
+  /** `key` is that of the topic. */
+  | { kind: "topic"; key: string }
+  | { kind: "key"; key: string; type: DataType };
+
+const TOPIC = "topic:";
 
 /** The choices of a column; `key` is a field of the contact's data. */
 export const TARGETS = [
   { value: "key", label: "Field of the contact" },
   ...FIELDS,
+  { value: "topic", label: "Topic: yes or no" },
   { value: "ignored", label: "Leave out" },
 ] as const;
 export type TargetKind = (typeof TARGETS)[number]["value"];
@@ -49,6 +56,7 @@ export const isDataType = (text: string | null): text is DataType =>
 export function readTarget(target: string | null): Target {
   if (target === null) return { kind: "ignored" };
   if (isField(target)) return { kind: target };
+  if (target.startsWith(TOPIC)) return { kind: "topic", key: target.slice(TOPIC.length) };
   const [, prefix = "", key = ""] =
     /^(?:(data\.|text:|number:|date:|json:))?([^]*)$/.exec(target) ?? [];
   const type = prefix.slice(0, -1);
@@ -60,6 +68,8 @@ export function writeTarget(target: Target): string | null {
   switch (target.kind) {
     case "ignored":
       return null;
+    case "topic":
+      return `${TOPIC}${target.key}`;
     case "key": {
       const key = escapeKey(target.key);
       return target.type === "AUTO" ? `data.${key}` : `${target.type}:${key}`;
@@ -77,7 +87,7 @@ export function targetOf(
   const mapped = mapping[name];
   if (mapped !== undefined) return readTarget(mapped);
   if (field === null) return { kind: "ignored" };
-  if (isField(field)) return { kind: field };
+  if (isField(field) || field.startsWith(TOPIC)) return readTarget(field);
   if (!/^(?:data\.|json:)/.test(field)) return { kind: "key", key: name, type: "AUTO" };
   const key = field.slice("data.".length);
   return { kind: "key", key, type: type === "json" ? "json" : "AUTO" };

@@ -13,6 +13,9 @@ type Counts = Pick<
   | "keptUnsubscribed"
   | "resubscribed"
   | "unsubscribed"
+  | "topicsJoined"
+  | "topicsLeft"
+  | "keptOutOfTopics"
   | "dryRun"
 >;
 type Line = { key: string; count: number; text: string; tone?: "held" | "failed" };
@@ -26,9 +29,12 @@ export const hasEnded = ({ status }: Pick<ImportProgress, "status">): boolean =>
 export const amount = (count: number, one: string, many = `${one}s`): string =>
   `${number.format(count)} ${count === 1 ? one : many}`;
 
+const times = (count: number): string => (count === 1 ? "once" : `${number.format(count)} times`);
+
 /** One line for each result that is not zero; new contacts always. */
 export function resultLines(job: Counts): Line[] {
   const { created, updated, unchanged, failed, suppressed, unsubscribed, dryRun } = job;
+  const { topicsJoined, topicsLeft, keptOutOfTopics } = job;
   const will = (future: string, past: string) => (dryRun ? future : past);
   const lines: (Line & { isAlways?: true })[] = [
     {
@@ -51,6 +57,22 @@ export function resultLines(job: Counts): Line[] {
       key: "unsubscribed",
       count: unsubscribed,
       text: `${amount(unsubscribed, "subscribed contact")} ${will("will be unsubscribed", unsubscribed === 1 ? "was unsubscribed" : "were unsubscribed")}, because the file says so`,
+      tone: "held",
+    },
+    {
+      key: "topicsJoined",
+      count: topicsJoined,
+      text: `Topics ${will("will be joined", "were joined")} ${times(topicsJoined)}`,
+    },
+    {
+      key: "topicsLeft",
+      count: topicsLeft,
+      text: `Topics ${will("will be left", "were left")} ${times(topicsLeft)}`,
+    },
+    {
+      key: "keptOutOfTopics",
+      count: keptOutOfTopics,
+      text: `Topics ${will("will not be joined", "were not joined")} ${times(keptOutOfTopics)}, because the contact has left the topic or is not subscribed`,
       tone: "held",
     },
     {

@@ -1,8 +1,10 @@
 /** The columns of the file, with some of their values, and what each of them means. */
 
 import { Button, Select, TextInput } from "@mantine/core";
-import { memo, useEffect, useState } from "react";
+import { memo, useEffect, useMemo, useState } from "react";
 import type { ImportProgress } from "../../../../modules/contacts/import/model.ts";
+import { useProject } from "../../../state.ts";
+import { useTopics } from "../../topics/use-topics.ts";
 import {
   DATA_TYPES,
   guessedType,
@@ -16,6 +18,7 @@ import {
   writeTarget,
 } from "./column-targets.ts";
 
+type TopicChoice = { value: string; label: string };
 type MappingTexts = Readonly<Record<string, string | null>>;
 
 const SHOWN_VALUES = 3;
@@ -29,6 +32,11 @@ export function Mapping(props: {
 }) {
   const { job, mapping, onChange } = props;
   const { columns, preview } = job;
+  const { data: known } = useTopics(useProject()?.id ?? "");
+  const topics = useMemo(
+    () => (known ?? []).map(({ key, name }): TopicChoice => ({ value: key, label: name })),
+    [known],
+  );
   if (columns.length === 0) return null;
   return (
     <section className="section" aria-labelledby="import-columns">
@@ -40,6 +48,7 @@ export function Mapping(props: {
             key={`${i} ${column.name}`}
             column={column}
             values={valuesOf(preview, i)}
+            topics={topics}
             target={targetOf(column, mapping)}
             onChange={(target) => onChange({ ...mapping, [column.name]: writeTarget(target) })}
           />
@@ -58,10 +67,11 @@ function valuesOf(preview: ImportProgress["preview"], column: number): string[] 
 const ColumnRow = memo(function ColumnRow(props: {
   column: ImportedColumn;
   values: readonly string[];
+  topics: readonly TopicChoice[];
   target: Target;
   onChange: (target: Target) => void;
 }) {
-  const { column, values, target, onChange } = props;
+  const { column, values, topics, target, onChange } = props;
   const name = column.name === "" ? "(no name)" : column.name;
   const guess = guessText(column);
   const suggested = guessedType(column);
@@ -78,14 +88,27 @@ const ColumnRow = memo(function ColumnRow(props: {
       </div>
       <Select
         aria-label={`What ${name} means`}
-        data={TARGETS}
+        data={TARGETS.filter(({ value }) => value !== "topic" || topics.length > 0)}
         value={target.kind}
         allowDeselect={false}
         onChange={(kind) => {
           if (!isTargetKind(kind)) return;
-          onChange(kind === "key" ? { kind, key: column.name, type: "AUTO" } : { kind });
+          if (kind === "key") onChange({ kind, key: column.name, type: "AUTO" });
+          else if (kind === "topic") onChange({ kind, key: topics[0]?.value ?? "" });
+          else onChange({ kind });
         }}
       />
+      {target.kind === "topic" && (
+        <Select
+          aria-label={`Topic of ${name}`}
+          placeholder="Choose a topic"
+          data={topics}
+          value={topics.some(({ value }) => value === target.key) ? target.key : null}
+          error={topics.some(({ value }) => value === target.key) ? undefined : "Choose a topic."}
+          allowDeselect={false}
+          onChange={(key) => key !== null && onChange({ kind: "topic", key })}
+        />
+      )}
       {target.kind === "key" && (
         <>
           <KeyField

@@ -127,19 +127,15 @@ function Result({ job, isStale }: { job: ImportProgress; isStale: boolean }) {
 
 /** The people who left, and whether the import subscribes them again. */
 function Left({ job, options, onChange }: Part) {
-  const { left, keptUnsubscribed, resubscribed, problems } = job;
+  const { left, keptUnsubscribed, resubscribed, keptOutOfTopics, problems } = job;
   const isAgain = options.resubscribe === true;
   const count = keptUnsubscribed + resubscribed;
-  if (problems.length > 0 || (count === 0 && !isAgain)) return null;
+  if (problems.length > 0 || (count + keptOutOfTopics === 0 && !isAgain)) return null;
   const rest = count - left.length;
   return (
     <div className="import-left" data-tone={isAgain ? "failed" : "held"}>
       <p>
-        <strong>
-          {isAgain
-            ? `${amount(count, "person", "people")} who left will be subscribed again`
-            : `${amount(count, "person", "people")} who left will stay unsubscribed`}
-        </strong>
+        <strong>{titleOfLeft(count, isAgain)}</strong>
       </p>
       {left.length > 0 && (
         <details open={isAgain}>
@@ -161,6 +157,13 @@ function Left({ job, options, onChange }: Part) {
       />
     </div>
   );
+}
+
+/** Without a count the file only names topics that people have left. */
+function titleOfLeft(count: number, isAgain: boolean): string {
+  if (count === 0 && isAgain) return "People who left a topic will join it again";
+  if (count === 0) return "People who left a topic will stay out of it";
+  return `${amount(count, "person", "people")} who left will ${isAgain ? "be subscribed again" : "stay unsubscribed"}`;
 }
 
 const STANDING_KINDS = new Set(["subscribed", "status", "unsubscribed"]);
