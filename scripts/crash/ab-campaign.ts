@@ -96,12 +96,16 @@ export function crashAbCampaign(options: CampaignCrashOptions): Promise<Outcome>
       start: kills,
       async begin() {
         await campaign.pauseOrResume(false);
-        if ((await campaign.look()).phase === "WAITING") await campaign.recordEvent();
       },
       progress: () => mailbox.recipients(),
-      // Each phase ends at a start, so a short run starts the server again soon.
+      // What is left waits for the next hour, so a short run starts the server again soon.
       quietMs: kills < MANY_KILLS ? 300 : 1_000,
-      isDone: async () => (await campaign.look()).status === "SENT",
+      async isDone() {
+        const { status, phase } = await campaign.look();
+        if (phase === "WAITING") await campaign.recordEvent();
+        await campaign.wakeRunner();
+        return status === "SENT";
+      },
     });
     const report = await campaign.report();
     const checks = await stopAndCheck(server, data);
@@ -150,7 +154,7 @@ export function crashAbCampaign(options: CampaignCrashOptions): Promise<Outcome>
 function createAbCampaign(api: Api) {
   const winners = new Set<string>();
   const times = new Set<string>();
-  let id = "";
+  let [id, draftId] = ["", ""];
   let hasEvent = false;
 
   async function look() {
@@ -182,8 +186,13 @@ function createAbCampaign(api: Api) {
         },
       });
       ({ id } = data);
+      const draft = await api.read(Created, "POST", "/campaigns/drafts", { name: "Draft" });
+      draftId = draft.data.id;
       await api.send("POST", `/campaigns/${id}/send`);
     },
+
+    /** A change of any campaign wakes the runner, which otherwise looks every 5 s. */
+    wakeRunner: () => api.send("PATCH", `/campaigns/${draftId}`, { name: "Draft" }),
 
     /** Resumes a paused campaign, as a user would; if `mayPause`, pauses one that is sending. */
     async pauseOrResume(mayPause: boolean): Promise<boolean> {
