@@ -20,7 +20,7 @@ export type SetupContext = {
   current: CurrentFiles;
   /** Prints a line for the user: to stderr with --json, whose result is on stdout. */
   say: (line: string) => void;
-  /** The command with which the user goes on after Ctrl-C. */
+  /** A sentence for the end after Ctrl-C, which says how to go on. */
   next: string;
 };
 
