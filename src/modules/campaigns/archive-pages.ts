@@ -16,6 +16,7 @@ import { badLinkPage, errorPage, Html, linksResponse, pageResponse } from "../..
 import { AppError } from "../../lib/errors.ts";
 import { describeError } from "../../lib/log.ts";
 import { newId } from "../../lib/id.ts";
+import { onRowsRewritten } from "../../lib/cached-rows.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { chooseTexts } from "../../render/language.ts";
 import { previewHeaders } from "../../render/preview-document.ts";
@@ -128,7 +129,13 @@ function archived({ db }: App, projectSeq: number, slug?: string): CampaignRow[]
 }
 
 /** The rendered campaigns, the least recently used one first. */
-const cache = perApp(() => new Map<string, { shown: Promise<Shown>; characters: number }>());
+const cache = perApp((app: App) => {
+  const pages = new Map<string, { shown: Promise<Shown>; characters: number }>();
+  onRowsRewritten(app, SOURCES, () => pages.clear());
+  return pages;
+});
+/** The tables with the texts of the pages. */
+const SOURCES = ["campaigns", "messages", "message_pieces", "templates", "layouts"];
 
 /** A campaign as the public sees it. Many readers of a mail may open its page at the same time. */
 function rendered(app: App, project: Project, campaign: CampaignRow): Promise<Shown> {

@@ -13,6 +13,7 @@
 
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import type { App } from "../../core/app.ts";
+import { forgetRows } from "../../lib/cached-rows.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { PERSON_TABLES } from "./person-tables.ts";
 import { removerOf } from "./removers.ts";
@@ -164,6 +165,7 @@ export function cleanRows(
     if (result === "changed") cleaned.changed++;
     if (result === "postponed") cleaned.postponed++;
   }
+  if (cleaned.changed > 0) forgetRows(app, table.name);
   return cleaned;
 }
 

@@ -25,6 +25,7 @@ import type { Workflow, WorkflowInput, WorkflowPatch, WorkflowQuery } from "./mo
 import { presentWorkflow } from "./present.ts";
 import { createWorkflowStore, type WorkflowRow } from "./store.ts";
 import { createUses } from "./usage.ts";
+import { onRowsRewritten } from "../../lib/cached-rows.ts";
 import { createVersions, type GraphAuthor, type StoredVersion } from "./versions.ts";
 
 export type Workflows = ReturnType<typeof createWorkflows>;
@@ -53,6 +54,7 @@ function createWorkflows(deps: {
 }) {
   const { app, db, clock } = deps;
   const versions = createVersions({ db, clock });
+  onRowsRewritten(app, ["workflow_versions"], versions.forget);
   const references = createGraphReferences(deps);
   const store = createWorkflowStore({ app, db, clock, references, versions });
   const deletion = createDeletion(deps);

@@ -121,6 +121,12 @@ export function createVersions({ db: { sqlite }, clock }: { db: Db; clock: Clock
   }
 
   return {
+    /** Graphs are read again. */
+    forget(): void {
+      cache.clear();
+      cachedLength = 0;
+    },
+
     /**
      * The graph of a version; null if the version was deleted. The current version and the versions
      * of active executions are never deleted.

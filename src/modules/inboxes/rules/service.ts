@@ -16,6 +16,7 @@ import { newId } from "../../../lib/id.ts";
 import { type Rule, RuleInput, type RuleStage } from "./model.ts";
 import { matchesPattern } from "./pattern.ts";
 import type { App } from "../../../core/app.ts";
+import { onRowsRewritten } from "../../../lib/cached-rows.ts";
 import { perApp } from "../../../lib/per-app.ts";
 import { announceRefusals } from "../service.ts";
 
@@ -72,6 +73,8 @@ function createRules(app: App) {
   let inboxSeqs: Set<number> | null = null;
   /** Rules by inbox, until one changes. */
   const known = new Map<number, KnownRule[]>();
+
+  onRowsRewritten(app, ["inbox_rules"], () => known.clear());
 
   function inboxesWithRules(): Set<number> {
     inboxSeqs ??= new Set(withRules.all().map(({ seq }) => seq));

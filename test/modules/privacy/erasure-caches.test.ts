@@ -1,0 +1,44 @@
+/** What is in memory of texts that an erasure changes. */
+
+import { expect, test } from "bun:test";
+import { waitUntilRead } from "../../support/eventually.ts";
+import { campaignsPerTest } from "../campaigns/campaign-app.ts";
+import { chain, step } from "../workflows/graphs.ts";
+
+const EVE = "eve@example.com";
+const next = campaignsPerTest();
+
+test("versions of workflows, rules of inboxes and pages of campaigns show an erased address no longer, without a restart", async () => {
+  const t = await next();
+  await t.contact("ada@x.test");
+  const flow = (value: string) =>
+    chain(step("ask", "CONDITION", { field: "email", operator: "equals", value }));
+  const workflow = await t.create("/workflows", { name: "Flow", ...flow(EVE) }, "data.id");
+  // The address would be in use in the current version.
+  await t.call("PATCH", `/workflows/${workflow}`, flow("info@acme.test"));
+  await t.create(
+    "/inboxes/default/rules",
+    { stage: "rcpt", match: { to: EVE }, action: { reply: "550 5.1.1 no" } },
+    "data.id",
+  );
+  const body = `<p>Ask ${EVE}</p><a href="{{ unsubscribeUrl }}">Out</a>`;
+  const campaign = await t.campaign({ name: "Spring", body, archived: true });
+  await t.act(campaign, "send");
+  await t.settle();
+  const path = (await t.call("GET", `/campaigns/${campaign}`)).text("data.archiveUrl");
+
+  const shown = async () => ({
+    version: JSON.stringify(
+      (await t.call("GET", `/workflows/${workflow}/versions/1`)).body,
+    ).includes(EVE),
+    rules: JSON.stringify((await t.call("GET", "/inboxes/default/rules")).body).includes(EVE),
+    page: (await (await t.app.handle(new Request(path))).text()).includes(EVE),
+  });
+  expect(await shown()).toEqual({ version: true, rules: true, page: true });
+  const id = (await t.call("POST", "/erasures", { email: EVE })).text("data.id");
+  await waitUntilRead(async () => {
+    t.clock.advance(1_000);
+    return (await t.call("GET", `/erasures/${id}`)).text("data.state") === "COMPLETED";
+  });
+  expect(await shown()).toEqual({ version: false, rules: false, page: false });
+});
