@@ -169,6 +169,21 @@ describe("a user who is signed in", () => {
       expect([part, (await viewer.get(at(part))).status]).toEqual([part, 200]);
     }
   });
+
+  test("shows a viewer links that name no mail, and the Message-ID of the mail", async () => {
+    const body = '<p><a href="{{ unsubscribeUrl }}">Unsubscribe</a></p>';
+    const id = await send({ body, data: {} });
+    t.db.sqlite.run("UPDATE messages SET is_marketing = 1");
+    const at = `/emails/${id}/content?project=${t.project.id}`;
+    const pressed = [];
+    for (const role of ["VIEWER", "EDITOR"] as const) {
+      const content = await (await member(role)).get(at);
+      expect(JSON.stringify(content.at("data.headers"))).toContain(`<${id}@acme.test>`);
+      const [link = ""] = /\/unsubscribe\/[\w-]+/.exec(content.text("data.html")) ?? [];
+      pressed.push((await t.call("POST", link, undefined, { key: null })).status);
+    }
+    expect(pressed).toEqual([404, 200]);
+  });
 });
 
 describe("the preview of a mail", () => {

@@ -3,6 +3,7 @@
 import { createLinkCheck } from "../../../checks/request-links.ts";
 import type { App } from "../../../core/app.ts";
 import type { FetchGuarded } from "../../../protocols/fetch-guarded/fetch-guarded.ts";
+import { SAMPLE_ID } from "../../../render/letter/tokens.ts";
 import { recipientLinks } from "../../../render/links.ts";
 import { checkContent } from "../../content-work/content-work.ts";
 import type { OpenedMail } from "./contents.ts";
@@ -37,7 +38,10 @@ export function createEmailCheck(deps: {
       // The text part has the links of the HTML, from which it is made.
       return { detail, raw, hasBareLf: false, links: "html" };
     });
-    const own = Object.values(recipientLinks(deps.url, deps.linkKey, id));
+    // A viewer sees the links of the sample.
+    const own = [id, SAMPLE_ID].flatMap((each) =>
+      Object.values(recipientLinks(deps.url, deps.linkKey, each)),
+    );
     const urls = checks.urls.filter((url) => !own.includes(url));
     return { ...checks, urls, links: isLinked ? await requestLinks(urls, signal) : null };
   };

@@ -13,7 +13,7 @@ import type { Admission } from "../../../http/admission.ts";
 import { Envelope, envelope, IdParams, withErrors } from "../../../http/envelope.ts";
 import { allowIdle } from "../../../http/long-requests.ts";
 import { PreviewDocument, PreviewQuery } from "../../../http/preview-query.ts";
-import { jsonFor } from "../../../http/role-views.ts";
+import { jsonFor, seesSecrets } from "../../../http/role-views.ts";
 import { mayReadBody, type Role } from "../../../http/roles.ts";
 import { AppError } from "../../../lib/errors.ts";
 import type { App } from "../../../core/app.ts";
@@ -22,6 +22,7 @@ import { previewResponse } from "../../previews.ts";
 import { emailOperations } from "../operations.ts";
 import type { CheckEmail } from "./check.ts";
 import { type EmailContents, presentContent } from "./contents.ts";
+import { hideRecipientLinks } from "./hidden-links.ts";
 import { EmailCheckQuery, EmailChecks, EmailContent } from "./model.ts";
 
 const SOURCE_HEADERS = {
@@ -40,13 +41,13 @@ export function emailContentRoutes(deps: {
   const { app, admission, contents, check } = deps;
 
   /**
-   * A mail whose body the role may read, with the variables as the role sees them. Throws 403 for
+   * A mail whose body the role may read, with the variables and links as the role sees them. Throws 403 for
    * another one.
    */
   function find(projectSeq: number, id: string, role: Role | null): StoredMail {
     const stored = contents.findShown(projectSeq, id);
     if (!mayReadBody(role, stored.mail.isMarketing)) throw bodyRefused();
-    const { mail } = stored;
+    const mail = seesSecrets(role) ? stored.mail : hideRecipientLinks(stored.mail);
     return { ...stored, mail: { ...mail, variables: jsonFor(role, mail.variables) } };
   }
 
