@@ -73,7 +73,7 @@ export const enter = (pid: string): string[] => [
   "--",
 ];
 
-/** What a command of the shell prints there. */
+/** The output of a command of the shell there. */
 export function readInside(pid: string, command: string): string {
   const ran = Bun.spawnSync([...enter(pid), "sh", "-c", command], {
     env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },

@@ -221,7 +221,7 @@ type Planned = {
   config: Config;
   environment: string;
   changes: FileChange[];
-  /** Where the executable is to be installed; null if it is there already. */
+  /** The path at which to install the executable; null if it is there already. */
   install: { from: string; to: string } | null;
   /** True if the server must start again. */
   isChanged: boolean;

@@ -142,7 +142,7 @@ const TABLE = {
     fallback: () => 2 * 1024 * 1024 * 1024,
     help: "Bytes that all messages in inboxes may take on disk; the oldest ones are deleted",
   }),
-  /** Where the certificate of HTTPS comes from; off behind a proxy that ends TLS. */
+  /** The source of the certificate of HTTPS; off behind a proxy that ends TLS. */
   tls: setting("tls", kinds.choice(TLS_SOURCES), {
     fallback: () => "off" as const,
     help: "Serve HTTPS on --https, with a certificate from files or from a CA; off behind a proxy with TLS",

@@ -55,7 +55,9 @@ const AT_THE_NEXT_START = [
   "eventsTo",
 ] as const satisfies SettingName[];
 
-/** When a change of a setting in the dashboard has an effect; null if it cannot be set there. */
+/**
+ * The time at which a change in the dashboard takes effect; null if the setting cannot be set there.
+ */
 export function storable(name: SettingName): "at once" | "at the next start" | null {
   if (AT_ONCE.some((each) => each === name)) return "at once";
   return AT_THE_NEXT_START.some((each) => each === name) ? "at the next start" : null;

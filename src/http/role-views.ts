@@ -108,7 +108,7 @@ export function hostFor(role: Role | null, url: string): string {
   return seesSecrets(role) ? url : plainHost(url);
 }
 
-/** Where a value stands. `parent` is the name of the object that has it. */
+/** The place of a value. `parent` is the name of the object that has it. */
 type Place = {
   name: string;
   parent?: string;

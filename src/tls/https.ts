@@ -47,7 +47,7 @@ export function createHttpsListener(deps: {
   certificate: Certificate;
   /** The certificate of a host that has one of its own (SNI, RFC 6066 §3); null for all others. */
   contextOf?: (host: string) => SecureContext | null;
-  /** Where the HTTP listener of this process is. */
+  /** The address of the HTTP listener of this process. */
   target: Address;
   keepPeer: KeepPeer;
   clock: Pick<Clock, "after">;

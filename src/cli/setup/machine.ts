@@ -16,7 +16,7 @@ type RanCommand = { code: number; stdout: string; stderr: string };
 export type ServiceUser = { uid: number; gid: number };
 
 export type Machine = {
-  /** Where a file of the system is; a test has them in a folder of its own. */
+  /** The path of a file of the system; a test has these files in a folder of its own. */
   path: (path: string) => string;
   isRoot: boolean;
   /** Gives a file to a user and a group, and follows no link. */
@@ -42,7 +42,7 @@ export type Machine = {
   stopProcess: (pid: number) => Promise<void>;
 };
 
-/** Where the server writes its log if there is no systemd. */
+/** The file into which the server writes its log if there is no systemd. */
 export const LOG_FILE = `${DATA_FOLDER}/server.log`;
 
 const MISSING = 127;

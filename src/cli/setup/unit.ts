@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import unitText from "../../../packaging/mailstead.service" with { type: "text" };
 
-/** Where a file of the system is. */
+/** The path of a file of the system. */
 type FilePaths = { path: (path: string) => string };
 
 /** The user and group of the service, as in the unit. */
@@ -11,7 +11,7 @@ export const SERVICE_USER = "mailstead";
 export const DATA_FOLDER = "/var/lib/mailstead";
 
 const SERVICE_UNIT = "mailstead.service";
-/** Where packages install units. */
+/** The folder into which packages install units. */
 const PACKAGED_UNITS = [
   `/usr/lib/systemd/system/${SERVICE_UNIT}`,
   `/lib/systemd/system/${SERVICE_UNIT}`,

@@ -130,7 +130,7 @@ export const inboxTexts = sqliteTable(
       .references(() => inboxMessages.seq, { onDelete: "cascade" }),
     /** Whether `rest` is set; it stands before the long columns, which are slow to skip. */
     isLong: integer("is_long", { mode: "boolean" }).notNull(),
-    /** Which trigrams a long body has (lib/text-signature.ts); null for others. */
+    /** The trigrams of a long body (lib/text-signature.ts); null for others. */
     signature: blob("signature", { mode: "buffer" }),
     /** The folded fields (`SearchFields` in modules/inboxes/search/fold.ts). */
     sender: text("sender").notNull(),

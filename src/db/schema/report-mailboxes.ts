@@ -32,7 +32,7 @@ export const reportMailboxes = sqliteTable(
     counted: integer("counted").notNull().default(0),
     /** Messages that are no report about a mail of the project. */
     unknown: integer("unknown").notNull().default(0),
-    /** When the mailbox was last read. */
+    /** The time at which the mailbox was last read. */
     lastFetchedAt: integer("last_fetched_at"),
     /** When reading it last failed, and why; null after it was read. */
     failedAt: integer("failed_at"),

@@ -20,7 +20,7 @@ export type AlertMessage = {
   clearedAt: number | null;
 };
 
-/** Where the alert comes from. */
+/** The origin of the alert. */
 type AlertOrigin = { hostname: string; url: string };
 
 const WORDS = { RAISED: "Problem", CLEARED: "Solved", TEST: "Test" } as const;

@@ -242,7 +242,8 @@ describe("compileTemplate reports the position of", () => {
     ["an inline comment with a line without #", "{% # a\n b %}", 1, 1, /must start with a '#'/],
     ["a NUL character", "a\n\0", 2, 1, /NUL/],
     ["more than 1 MiB", "ü".repeat(600_000), 1, 1, /longer than 1 MiB/],
-    // How many levels fit into the stack depends on what the runtime has compiled so far.
+    // The number of levels that fit into the stack depends on the code that the runtime has compiled so
+    // far.
     ["deep nesting", "{% if a %}".repeat(9_999), 1, expect.any(Number), /too deeply|not closed/],
     [
       "a range that begins with a variable",

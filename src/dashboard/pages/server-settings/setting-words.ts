@@ -13,7 +13,7 @@ export function settingLabel(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Where the value comes from. */
+/** The source of the value. */
 export function sourceText({ source }: Pick<InstallationSetting, "source">): string {
   const { kind, name, path } = source;
   if (kind === "FLAG") return `Given by ${name ?? "a flag"}`;

@@ -29,11 +29,11 @@ export type ExecutionPath = {
 };
 
 type Travelled = Pick<ExecutionDetails, "steps" | "currentStepId" | "startedAt"> & {
-  /** When it was ended early by an exit condition or a person; null or absent if it was not. */
+  /** The time at which an exit condition or a person ended it early; null or absent if none did. */
   leftAt?: string | null;
 };
 
-/** When an execution was ended early by an exit condition or a person; null if it was not. */
+/** The time at which an exit condition or a person ended an execution early; null if none did. */
 export const leftAt = (execution: Pick<ExecutionDetails, "status" | "completedAt">) =>
   execution.status === "EXITED" || execution.status === "CANCELLED" ? execution.completedAt : null;
 

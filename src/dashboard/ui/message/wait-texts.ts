@@ -6,7 +6,7 @@ import { sentence } from "../sentence.ts";
 type WaitWords = {
   /** Completes "It waits …" and "3 mails wait …"; without a full stop. */
   waits: string;
-  /** Why, and what to do; empty if there is nothing to add. */
+  /** The reason and the remedy; empty if there is nothing to add. */
   text: string;
 };
 

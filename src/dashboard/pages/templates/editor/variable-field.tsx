@@ -20,7 +20,7 @@ type Props = Pick<TextInputProps, "label" | "placeholder" | "maxLength" | "error
 export function VariableField({ noun, value, variables, error, onChange, ...rest }: Props) {
   const input = useRef<HTMLInputElement>(null);
   const [cursor, setCursor] = useState(0);
-  /** Where the cursor goes when the field has its new text. */
+  /** The position of the cursor after the field has its new text. */
   const moved = useRef<number | null>(null);
   const combobox = useCombobox();
   const open = findOpenVariable(value, cursor);
