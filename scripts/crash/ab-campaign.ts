@@ -98,7 +98,7 @@ export function crashAbCampaign(options: CampaignCrashOptions): Promise<Outcome>
         await campaign.pauseOrResume(false);
       },
       progress: () => mailbox.recipients(),
-      // Rows that are left wait for the next hour, so a short run starts the server again soon.
+      // Work that is left waits for the next hour, so a short run starts the server again soon.
       quietMs: kills < MANY_KILLS ? 300 : 1_000,
       async isDone() {
         const { status, phase } = await campaign.look();
