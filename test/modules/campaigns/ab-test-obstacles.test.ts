@@ -139,7 +139,7 @@ describe.each(Object.entries(OBSTACLES))(
       const id = await startIn(phase);
       const { sent } = look();
       await stop(id);
-      for (let i = 0; i < 3; i++) await minutes(60);
+      await minutes(180);
       await soon({ phase: after[phase], status, sent });
 
       t.setAll("campaigns", "rate = NULL");
