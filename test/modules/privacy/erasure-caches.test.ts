@@ -1,4 +1,4 @@
-/** What is in memory of texts that an erasure changes. */
+/** Copies in memory of texts that an erasure changes. */
 
 import { expect, test } from "bun:test";
 import { waitUntilRead } from "../../support/eventually.ts";

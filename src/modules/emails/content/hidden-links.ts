@@ -2,9 +2,9 @@
  * Links of a mail that others than its recipient do not see. Pure.
  *
  * Viewers see no link that names the mail: they could unsubscribe and subscribe people in their name.
- * Nobody sees the links by which only the recipient may confirm something, a subscription by a form
- * (forms/) or a request from the preference page (preferences/): a user who reads the mails of a project
- * could otherwise confirm in the name of the person, and erase them.
+ * Users do not see the links by which only the recipient may confirm something, a subscription by a
+ * form (forms/) or a request from the preference page (preferences/): a user who reads the mails of a
+ * project could otherwise confirm in the name of the person, and erase them.
  */
 
 import type { LeasedMail } from "../../../outbox/lane/rows.ts";
