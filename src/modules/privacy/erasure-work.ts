@@ -50,6 +50,8 @@ const POSTPONED_MS = 10 * 60_000;
 const SHORT_REST = 64;
 /** Pages that one change fills: about 2 ms. */
 const FILLED_PAGES = 64;
+/** Time for the rows of one change. A row is not divided, and the commit takes about as long again. */
+const CLEAN_MS = 4;
 const MERGED_PAGES = 50;
 /** Attempts to empty the log, which fail while another process uses it. */
 const MAX_LOG_TRIES = 30;
@@ -121,24 +123,34 @@ const PHASES: Readonly<Record<ErasurePosition["phase"], Phase>> = {
       after: position.after,
       last,
     });
-    return app.writer.write(() => {
-      const clean = () => cleanRows(app, table, { rows, search });
-      const { changed, postponed } = clearingFreedPages(app, clean);
-      const isEnd = searchedTo === null;
-      const counts = Value.Parse(ErasureCounts, JSON.parse(row.counts));
-      if (changed > 0) counts[table.name] = (counts[table.name] ?? 0) + changed;
-      store(app, row, {
-        counts: JSON.stringify(counts),
-        position: JSON.stringify({
-          ...position,
-          table: isEnd ? position.table + 1 : position.table,
-          after: isEnd ? 0 : searchedTo,
-          last: isEnd ? null : last,
-          postponed: position.postponed + postponed,
+    const done = {
+      counts: Value.Parse(ErasureCounts, JSON.parse(row.counts)),
+      postponed: position.postponed,
+      left: rows,
+    };
+    do {
+      Object.assign(
+        done,
+        await app.writer.write(() => {
+          const endsAt = app.clock.elapsed() + CLEAN_MS;
+          const hasTime = () => app.clock.elapsed() < endsAt;
+          const clean = () => cleanRows(app, table, { rows: done.left, search, hasTime });
+          const cleaned = clearingFreedPages(app, clean);
+          const left = done.left.slice(cleaned.rows);
+          const postponed = done.postponed + cleaned.postponed;
+          const changed = (done.counts[table.name] ?? 0) + cleaned.changed;
+          const counts = changed === 0 ? done.counts : { ...done.counts, [table.name]: changed };
+          const to = left.length === 0 ? searchedTo : (done.left[cleaned.rows - 1] ?? null);
+          const next: ErasurePosition =
+            to === null
+              ? { ...position, table: position.table + 1, after: 0, last: null, postponed }
+              : { ...position, after: to, last, postponed };
+          store(app, row, { counts: JSON.stringify(counts), position: JSON.stringify(next) });
+          return { counts, postponed, left };
         }),
-      });
-      return "more" as const;
-    });
+      );
+    } while (done.left.length > 0);
+    return "more";
   },
 
   async FILES(app, row, position) {

@@ -146,24 +146,26 @@ export async function findRows(
 }
 
 /**
- * The numbers of rows that were changed or removed, and of those that wait because their mail is not
- * sent yet.
+ * How many rows were read again, how many of them were changed or removed, and how many wait because their
+ * mail is not sent yet.
  */
-type Cleaned = { changed: number; postponed: number };
+type Cleaned = { rows: number; changed: number; postponed: number };
 
-/** Part of a change: cleans these rows of a table. */
+/** Part of a change: cleans these rows of a table, at least the first, while there is time. */
 export function cleanRows(
   app: App,
   table: SearchedTable,
-  { rows, search }: { rows: readonly number[]; search: Search },
+  { rows, search, hasTime }: { rows: readonly number[]; search: Search; hasTime: () => boolean },
 ): Cleaned {
-  const cleaned = { changed: 0, postponed: 0 };
+  const cleaned = { rows: 0, changed: 0, postponed: 0 };
   const remove = removerOf(app, table.name);
   for (const row of rows) {
     const replace = () => replaceIn(app, table, row, search);
     const result = remove === null ? replace() : remove(row, search, replace);
+    cleaned.rows++;
     if (result === "changed") cleaned.changed++;
     if (result === "postponed") cleaned.postponed++;
+    if (!hasTime()) break;
   }
   if (cleaned.changed > 0) forgetRows(app, table.name);
   return cleaned;

@@ -1,6 +1,8 @@
 /** Copies in memory of texts that an erasure changes. */
 
 import { expect, test } from "bun:test";
+import { spellingsOf } from "../../../src/modules/privacy/spellings.ts";
+import { cleanRows, searchedTables } from "../../../src/modules/privacy/sweep.ts";
 import { waitUntilRead } from "../../support/eventually.ts";
 import { campaignsPerTest } from "../campaigns/campaign-app.ts";
 import { chain, step } from "../workflows/graphs.ts";
@@ -41,4 +43,23 @@ test("versions of workflows, rules of inboxes and pages of campaigns show an era
     return (await t.call("GET", `/erasures/${id}`)).text("data.state") === "COMPLETED";
   });
   expect(await shown()).toEqual({ version: false, rules: false, page: false });
+});
+
+test("a change cleans as many rows as there is time for, and at least one", async () => {
+  const t = await next();
+  for (let i = 0; i < 3; i++) {
+    await t.call("POST", "/v1/track", { event: "e", email: "ada@x.test", data: { guest: EVE } });
+  }
+  const table = searchedTables(t.app.app).find(({ name }) => name === "events");
+  if (table === undefined) throw new Error("events are not searched");
+  const search = { projectSeq: t.project.seq, addresses: [EVE], spellings: spellingsOf(EVE) };
+  const find = "SELECT seq FROM events WHERE project_seq = ? AND data LIKE '%eve@%'";
+  const found = () => t.db.sqlite.query<{ seq: number }, [number]>(find).all(t.project.seq);
+  const rows = found().map(({ seq }) => seq);
+  const clean = (hasTime: () => boolean) =>
+    t.app.writer.write(() => cleanRows(t.app.app, table, { rows, search, hasTime }));
+  expect(await clean(() => false)).toEqual({ rows: 1, changed: 1, postponed: 0 });
+  expect(found()).toHaveLength(2);
+  expect(await clean(() => true)).toEqual({ rows: 3, changed: 2, postponed: 0 });
+  expect(found()).toEqual([]);
 });
