@@ -12,6 +12,7 @@ import {
   audienceGroups,
   newAbTest,
   ruleText,
+  withoutHeldOut,
   withoutVariant,
   withShare,
   withVariant,
@@ -39,6 +40,23 @@ describe("the groups of an A/B test", () => {
       ["A", 50, null],
       ["B", 50, null],
     ]);
+  });
+
+  test("get mail without those held out, whose number is not exact", () => {
+    const count = {
+      matched: 1_200,
+      matching: 1_200,
+      unsubscribed: 150,
+      suppressed: 0,
+      excluded: [],
+    };
+    const exact = { ...count, recipients: 1_050, isExact: true };
+    expect(withoutHeldOut(exact, { ...plan, holdOut: 10 })).toEqual({
+      ...exact,
+      recipients: 945,
+      isExact: false,
+    });
+    expect([withoutHeldOut(exact, plan), withoutHeldOut(exact, null)]).toEqual([exact, exact]);
   });
 
   test("fit into the audience when the share grows", () => {

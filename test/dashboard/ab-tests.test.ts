@@ -92,6 +92,8 @@ describe("an A/B test", () => {
       ["Variant Aabout 2", "Variant Babout 2", "The winnerabout 10", "Nothingabout 2"],
     );
     await saved(page);
+    const funnel = page.getByRole("group", { name: "Who would get it now" });
+    await funnel.getByText("= about 14").waitFor();
     await second.getByRole("button", { name: "Preview variant B" }).click();
     const preview = page.getByRole("dialog", { name: "Variant B" });
     await preview.locator(".contact-preview-subject").getByText("Summer is here").waitFor();
@@ -109,7 +111,10 @@ describe("an A/B test", () => {
     await page.getByRole("button", { name: "Review and send" }).click();
     const review = page.getByRole("dialog", { name: "Review and send" });
     await review.getByText("The winner has most clicks after 4 hours.").waitFor();
-    await review.getByRole("button", { name: "Send to 16 contacts" }).click();
+    await review.getByText("A: News").waitFor();
+    await review.getByText("B: Summer is here").waitFor();
+    await review.getByText("of them by the A/B test").waitFor();
+    await review.getByRole("button", { name: "Send to 14 contacts" }).click();
     await page.getByText(/^Sending in \d+ s$/).waitFor();
     await project.call("POST", `/campaigns/${id}/send`);
     const report = page.getByRole("region", { name: "A/B test" });

@@ -427,8 +427,8 @@ export const SendCampaignInput = named(
       fallbackTimeZone:
         "The zone of contacts whose data have none in timezone, timeZone or time_zone; default UTC",
       confirm:
-        "The number of recipients that the sender expects; the campaign is refused with 409 if more " +
-        "get it than this number, 5 % and ten",
+        "The number of recipients that the sender expects, without those whom an A/B test holds out; " +
+        "the campaign is refused with 409 if more get it than this number, 5 % and ten",
     },
   ),
   {

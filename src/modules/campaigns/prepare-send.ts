@@ -5,6 +5,8 @@ import type { Change } from "../../db/writer.ts";
 import type { Role } from "../../http/roles.ts";
 import { AppError, fieldError } from "../../lib/errors.ts";
 import { zoneName } from "../../lib/wall-clock.ts";
+import { heldOutOf } from "./ab-tests/ab-groups.ts";
+import { findAbTest } from "./ab-tests/ab-tests.ts";
 import { campaignAudience } from "./audience.ts";
 import { campaignLifecycle } from "./lifecycle.ts";
 import { RECIPIENT_ZONE } from "./local-times.ts";
@@ -29,7 +31,8 @@ export async function prepareSend(
   if (campaign.category === "TRANSACTIONAL") requireNoticeRole(role);
   await audience.ensureRecipients(campaign);
   if (confirm !== undefined) {
-    requireConfirmed((await audience.breakdown(campaign)).recipients, confirm);
+    const { recipients } = await audience.breakdown(campaign);
+    requireConfirmed(recipients - heldOutOf(recipients, findAbTest(app, campaign.seq)), confirm);
   }
   const zones = zonesIn(input);
   const move = isScheduled

@@ -224,6 +224,20 @@ describe("sending", () => {
     expect((await t.act(id, "send", { confirm: 35 })).status).toBe(204);
   });
 
+  test("is confirmed without those whom an A/B test holds out", async () => {
+    t.insertContacts(40);
+    const variants = [{}, { subject: "Other" }];
+    const id = await t.campaign({
+      abTest: { variants, share: 20, holdOut: 50, winner: { by: "MANUAL" } },
+    });
+    const refused = await t.act(id, "send", { confirm: 9 });
+    expect([refused.status, refused.text("error.message")]).toEqual([
+      409,
+      "The campaign has 20 recipients now, but 9 were confirmed.",
+    ]);
+    expect((await t.act(id, "send", { confirm: 20 })).status).toBe(204);
+  });
+
   test("in an unknown zone is refused", async () => {
     await t.contact("ada@x.test");
     const at = { scheduledFor: "2027-01-01T09:00:00Z", timeZone: "Mars/Olympus" };

@@ -9,6 +9,12 @@ import { stableShare } from "../../../lib/stable-share.ts";
 /** Percents of the audience, and the ids of the variants in their order. */
 export type AbPlan = { share: number; holdOut: number; variantIds: readonly string[] };
 
+/** The number of recipients who are held out, on average. The dashboard counts in the same way. */
+export const heldOutOf = (
+  recipients: number,
+  test: Readonly<{ holdOut: number }> | null,
+): number => (test === null ? 0 : Math.round((recipients * test.holdOut) / 100));
+
 /** HOLD_OUT gets nothing; REST gets the variant that wins; otherwise the id of a variant. */
 type AbGroup = string;
 export const HOLD_OUT = "HOLD_OUT";

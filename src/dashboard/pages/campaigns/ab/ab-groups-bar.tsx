@@ -2,7 +2,7 @@
 
 import type { AbTest } from "../../../../modules/campaigns/ab-tests/ab-model.ts";
 import { countText } from "../../overview/figures.ts";
-import { audienceGroups } from "./ab-plan.ts";
+import { audienceGroups, heldOutOf } from "./ab-plan.ts";
 
 export function GroupsBar(props: { test: AbTest; recipients: number | undefined }) {
   const { test, recipients } = props;
@@ -32,11 +32,12 @@ export function GroupsBar(props: { test: AbTest; recipients: number | undefined 
 /** The line of the funnel for the recipients who get nothing because of the test. */
 export function HeldOut(props: { test: AbTest | null; recipients: number }) {
   const { test, recipients } = props;
-  if (test === null || test.holdOut === 0) return null;
+  const heldOut = heldOutOf(recipients, test);
+  if (heldOut === 0) return null;
   return (
     <div>
-      <dt>Held out of the A/B test</dt>
-      <dd>− about {countText(Math.round((recipients * test.holdOut) / 100))}</dd>
+      <dt>Held out</dt>
+      <dd>− about {countText(heldOut)}</dd>
     </div>
   );
 }

@@ -1,6 +1,7 @@
 /** The A/B test of a draft: its groups in numbers, its changes, and what it still needs. Pure. */
 
 import type { AbTest } from "../../../../modules/campaigns/ab-tests/ab-model.ts";
+import type { AudienceBreakdown } from "../../../../modules/campaigns/audience-model.ts";
 import { counted } from "../numbers.ts";
 
 export type Variant = AbTest["variants"][number];
@@ -79,6 +80,17 @@ export function audienceGroups(test: AbTest, recipients: number | undefined): Gr
     ...(rest > 0 ? [group("REST", "The winner", rest)] : []),
     ...(holdOut > 0 ? [group("HOLD_OUT", "Nothing", holdOut)] : []),
   ];
+}
+
+/** The number of recipients who are held out, on average. The server counts in the same way. */
+export const heldOutOf = (recipients: number, test: Pick<AbTest, "holdOut"> | null): number =>
+  test === null ? 0 : Math.round((recipients * test.holdOut) / 100);
+
+/** The count of those who get the mail. Who is held out is drawn, so their number is not exact. */
+export function withoutHeldOut(count: AudienceBreakdown, test: AbTest | null): AudienceBreakdown {
+  const heldOut = heldOutOf(count.recipients, test);
+  if (heldOut === 0) return count;
+  return { ...count, recipients: count.recipients - heldOut, isExact: false };
 }
 
 /** The fields in which a variant differs, in words. */

@@ -2,10 +2,14 @@
 
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { ExclusionReason } from "../../../../modules/campaigns/audience-model.ts";
+import type {
+  AudienceBreakdown,
+  ExclusionReason,
+} from "../../../../modules/campaigns/audience-model.ts";
 import { Problem } from "../../../ui/problem.tsx";
 import { countText } from "../../overview/figures.ts";
 import { HeldOut } from "../ab/ab-groups-bar.tsx";
+import { heldOutOf } from "../ab/ab-plan.ts";
 import type { CampaignEditing } from "./campaign-source.ts";
 import type { SectionState } from "./sections.ts";
 import type { AudienceCount } from "./use-audience.ts";
@@ -57,19 +61,39 @@ export function AudienceFunnel(props: {
               </dd>
             </div>
           ))}
-          <div className="funnel-result">
-            <dt>Will get it</dt>
-            <dd>
-              = {data.isExact ? "" : "about "}
-              <WhoLink editor={editor} who={RECIPIENTS} label="Will get it">
-                {countText(data.recipients)}
-              </WhoLink>
-            </dd>
-          </div>
-          <HeldOut test={editor.value.abTest} recipients={data.recipients} />
+          <Result editor={editor} data={data} />
         </dl>
       )}
     </div>
+  );
+}
+
+/** The list has everybody who may get it: who of them is held out is drawn when sending starts. */
+function Result({ editor, data }: { editor: CampaignEditing; data: AudienceBreakdown }) {
+  const { recipients, isExact } = data;
+  const { abTest } = editor.value;
+  const mailed = recipients - heldOutOf(recipients, abTest);
+  const isAll = mailed === recipients;
+  const label = isAll ? "Will get it" : "May get it";
+  return (
+    <>
+      <div className={isAll ? "funnel-result" : undefined}>
+        <dt>{label}</dt>
+        <dd>
+          = {isExact ? "" : "about "}
+          <WhoLink editor={editor} who={RECIPIENTS} label={label}>
+            {countText(recipients)}
+          </WhoLink>
+        </dd>
+      </div>
+      <HeldOut test={abTest} recipients={recipients} />
+      {!isAll && (
+        <div className="funnel-result">
+          <dt>Will get it</dt>
+          <dd>= about {countText(mailed)}</dd>
+        </div>
+      )}
+    </>
   );
 }
 

@@ -21,7 +21,7 @@ import { BackLabel, Page } from "../../../ui/page.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { useNow } from "../../../ui/time.tsx";
 import { useDraftPreview } from "../../templates/editor/use-draft-preview.ts";
-import { abState } from "../ab/ab-plan.ts";
+import { abState, withoutHeldOut } from "../ab/ab-plan.ts";
 import { AbSection } from "../ab/ab-section.tsx";
 import { type CampaignSearch, readCampaignSearch } from "../search.ts";
 import { AudienceDrawer } from "./audience-drawer.tsx";
@@ -172,7 +172,7 @@ function useDraft(campaign: Campaign, project: string) {
   const states = {
     audience: audienceState({
       incomplete: choice.incomplete,
-      count: count.data,
+      count: count.data === undefined ? undefined : withoutHeldOut(count.data, value.abTest),
       isFailed: count.error !== null,
     }),
     sender: senderState(value, senders.unverifiedIn(value.from)),

@@ -13,7 +13,7 @@ import { Problem } from "../../../ui/problem.tsx";
 import { useAppState, useMay } from "../../../state.ts";
 import { countText } from "../../overview/figures.ts";
 import { GroupsBar } from "../ab/ab-groups-bar.tsx";
-import { ruleText } from "../ab/ab-plan.ts";
+import { heldOutOf, ruleText } from "../ab/ab-plan.ts";
 import { counted } from "../numbers.ts";
 import { type CampaignEditing, CAMPAIGN_LABELS } from "./campaign-source.ts";
 import { saveAll } from "../../../ui/editors/save-all.ts";
@@ -102,7 +102,10 @@ function Review(props: Props & { isBusy: boolean; onBusy: (isBusy: boolean) => v
   // The numbers may be minutes old.
   useEffect(() => void count.refetch(), []);
   if (data === undefined) return null;
-  const { recipients } = data;
+  const heldOut = heldOutOf(data.recipients, value.abTest);
+  /** Those who get the mail. */
+  const recipients = data.recipients - heldOut;
+  const subject = mail?.subject ?? value.subject;
   const isConfirmed = !mustType(recipients) || isTyped(typed, recipients);
 
   async function confirm(): Promise<void> {
@@ -125,7 +128,7 @@ function Review(props: Props & { isBusy: boolean; onBusy: (isBusy: boolean) => v
       <Fields>
         <Field label="To">
           <strong>
-            {data.isExact ? "" : "about "}
+            {data.isExact && heldOut === 0 ? "" : "about "}
             {counted(recipients, "contact")}
           </strong>
           {data.matched > recipients && (
@@ -133,19 +136,30 @@ function Review(props: Props & { isBusy: boolean; onBusy: (isBusy: boolean) => v
               {" "}
               of {countText(data.matched)} that match; {countText(data.matched - recipients)}{" "}
               {data.matched - recipients === 1 ? "is" : "are"} left out
+              {heldOut > 0 && `, about ${countText(heldOut)} of them by the A/B test`}
             </span>
           )}
         </Field>
         <Field label="From">
           <bdi>{states.sender.text}</bdi>
         </Field>
-        <Field label="Subject">
-          <bdi>{mail?.subject ?? value.subject}</bdi>
-          {mail?.preheader && <bdi className="muted"> — {mail.preheader}</bdi>}
-        </Field>
+        {value.abTest === null ? (
+          <Field label="Subject">
+            <bdi>{subject}</bdi>
+            {mail?.preheader && <bdi className="muted"> — {mail.preheader}</bdi>}
+          </Field>
+        ) : (
+          <Field label="Subjects">
+            {value.abTest.variants.map((variant) => (
+              <div key={variant.id}>
+                <span className="muted">{variant.id}:</span> <bdi>{variant.subject ?? subject}</bdi>
+              </div>
+            ))}
+          </Field>
+        )}
         {value.abTest !== null && (
           <Field label="A/B test">
-            <GroupsBar test={value.abTest} recipients={recipients} />
+            <GroupsBar test={value.abTest} recipients={data.recipients} />
             <p className="muted">The winner has {ruleText(value.abTest.winner)}.</p>
           </Field>
         )}
