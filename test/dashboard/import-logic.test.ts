@@ -58,8 +58,8 @@ test("the results are sentences, and zero is told of new contacts only", () => {
   ]);
   expect(texts({ topicsJoined: 1, keptOutOfTopics: 1200 }, false)).toEqual([
     "0 new contacts were added",
-    "Topics were joined once",
-    "Topics were not joined 1,200 times, because the contact has left the topic or is not subscribed",
+    "1 topic subscription was added",
+    "1,200 topic subscriptions were not added, because the contact has left the topic or is not subscribed",
   ]);
   expect(texts({ updated: 2, unsubscribed: 2 }, true)).toContain(
     "2 subscribed contacts will be unsubscribed, because the file says so",

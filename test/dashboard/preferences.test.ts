@@ -110,7 +110,7 @@ pageTest("an admin sets the logo and the colour, and sees the page in a language
   await opened.close();
 });
 
-pageTest("a person chooses topics and a break in German with the mouse", async () => {
+pageTest("a person chooses topics and a pause in German with the mouse", async () => {
   const link = await manageLink("ada@example.net", "de");
   const opened = await openPage(server.url + link);
   const { page } = opened;
@@ -174,7 +174,7 @@ pageTest("a person does the same in Japanese with the keyboard", async () => {
   const press = async (...keys: string[]) => {
     for (const key of keys) await page.keyboard.press(key);
   };
-  // Two topics, then the first choice of the break, of which the arrow chooses the next one.
+  // Two topics, then the first choice of the pause, of which the arrow chooses the next one.
   await press("Tab", "Space", "Tab", "Space", "Tab", "ArrowDown");
   expect(await page.locator(":focus").getAttribute("value")).toBe("1");
   await press("Tab", "Tab");

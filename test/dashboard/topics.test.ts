@@ -28,13 +28,13 @@ pageTest("a topic is made, changed, refused while it is used, and deleted", asyn
     await dialog.getByRole("radio", { name: /All subscribed contacts/ }).check();
     await dialog.getByRole("button", { name: "Create the topic" }).click();
     const row = page.locator("[data-row]").filter({ hasText: "Product news" });
-    await row.getByText("Everybody, until they leave").waitFor();
+    await row.getByText("All contacts, until they leave").waitFor();
 
     await row.getByRole("button", { name: "Edit Product news" }).click();
     const edit = page.getByRole("dialog", { name: "Edit the topic" });
     await edit.getByRole("radio", { name: /Only contacts who join it/ }).check();
     await edit.getByRole("button", { name: "Save" }).click();
-    await row.getByText("Only who joins").waitFor();
+    await row.getByText("Only contacts who join").waitFor();
 
     const topicId = stringAt(await server.call("GET", "/topics"), "data.items.0.id");
     const template = { name: "Letter", subject: "s", body: "b", type: "MARKETING", topicId };

@@ -34,7 +34,7 @@ type Fields = ReadonlyMap<string, string>;
  */
 export type SavedChoices = {
   topics: readonly { id: string; isSubscribed: boolean }[];
-  /** Null for no break, and undefined to leave it as it is. */
+  /** Null for no pause, and undefined to leave it as it is. */
   pausedUntil: number | null | undefined;
   /** True if opens and clicks may be recorded; undefined if the form did not ask. */
   tracking: boolean | undefined;

@@ -22,7 +22,7 @@ export type PreferenceView = {
   email: string;
   isSubscribed: boolean;
   topics: readonly ShownTopic[];
-  /** Until when the person gets no newsletters, in Unix milliseconds; null without a break. */
+  /** Until when the person gets no newsletters, in Unix milliseconds; null without a pause. */
   pausedUntil: number | null;
   /** True if the person allows measurement; null if the project never measures. */
   isTrackingAllowed: boolean | null;
@@ -59,7 +59,7 @@ export const PAUSES = {
 } as const;
 
 const DAY_MS = 24 * 60 * 60_000;
-/** The furthest day on which a break may end, in days from now. */
+/** The furthest day on which a pause may end, in days from now. */
 const MAX_PAUSE_DAYS = 365;
 
 const escape = (text: string): string => Bun.escapeHTML(text);
@@ -216,7 +216,7 @@ function keepChoice(
 
 const isoDay = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
-/** The start of the day that a break ends on; null if it is no day from tomorrow on within a year. */
+/** The start of the day that a pause ends on; null if it is no day from tomorrow on within a year. */
 export function pauseEndOn(text: string, now: number): number | null {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return null;
   const at = Date.parse(`${text}T00:00:00Z`);

@@ -4,7 +4,7 @@ import { monthsLater, pauseEndOn } from "../../../src/modules/preferences/prefer
 const NOW = Date.parse("2026-01-31T15:00:00Z");
 const dayOf = (at: number | null) => (at === null ? null : new Date(at).toISOString());
 
-describe("a break until a day", () => {
+describe("a pause until a day", () => {
   const days: [text: string, until: string | null][] = [
     ["2026-02-01", "2026-02-01T00:00:00.000Z"],
     ["2027-01-31", "2027-01-31T00:00:00.000Z"],
@@ -26,7 +26,7 @@ describe("a break until a day", () => {
   });
 });
 
-test("a break of months ends on the same day, or on the last one of a shorter month", () => {
+test("a pause of months ends on the same day, or on the last one of a shorter month", () => {
   const ends = [1, 3].map((months) => dayOf(monthsLater(NOW, months)));
   expect(ends).toEqual(["2026-02-28T00:00:00.000Z", "2026-04-30T00:00:00.000Z"]);
   expect(dayOf(monthsLater(Date.parse("2026-11-30T23:59:59Z"), 3))).toBe(

@@ -121,7 +121,7 @@ describe("the topics", () => {
   });
 });
 
-describe("a break", () => {
+describe("a pause", () => {
   test("lasts for a time, is kept by the next form, and ends at the person's wish", async () => {
     const person = await mailed();
     const { letter, submit } = person;

@@ -184,7 +184,7 @@ function ErasureSection() {
         empty={
           <Empty
             icon={Eraser}
-            title="Nobody was erased"
+            title="No erasures yet"
             text="The receipt of each erasure appears here."
           />
         }

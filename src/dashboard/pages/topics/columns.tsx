@@ -1,23 +1,25 @@
 /** The columns of the list of topics. */
 
 import { Button } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
 import type { Topic } from "../../../modules/topics/topic-model.ts";
 import type { Column } from "../../ui/data-table.tsx";
 import { countText } from "../overview/figures.ts";
 
 type Actions = {
+  project: string;
   mayEdit: boolean;
   onEdit: (topic: Topic) => void;
   onDelete: (topic: Topic) => void;
 };
 
 const DEFAULTS: Readonly<Record<Topic["default"], string>> = {
-  SUBSCRIBED: "Everybody, until they leave",
-  UNSUBSCRIBED: "Only who joins",
+  SUBSCRIBED: "All contacts, until they leave",
+  UNSUBSCRIBED: "Only contacts who join",
 };
 const VISIBILITIES: Readonly<Record<Topic["visibility"], string>> = {
   PUBLIC: "All contacts",
-  PRIVATE: "Only who is in it",
+  PRIVATE: "Only contacts in it",
 };
 
 export const topicColumns = (actions: Actions): Column<Topic>[] => [
@@ -39,7 +41,7 @@ export const topicColumns = (actions: Actions): Column<Topic>[] => [
     title: "Subscribers",
     width: "112px",
     isFigure: true,
-    render: ({ subscribers }) => (subscribers === null ? "–" : countText(subscribers)),
+    render: (topic) => <Subscribers topic={topic} project={actions.project} />,
   },
   {
     key: "actions",
@@ -57,7 +59,7 @@ export const topicLines = (actions: Actions) => (topic: Topic) => ({
         <strong>{topic.name}</strong>
       </span>
       <span className="figures">
-        {topic.subscribers === null ? "–" : countText(topic.subscribers)}
+        <Subscribers topic={topic} project={actions.project} />
       </span>
     </span>
   ),
@@ -74,6 +76,21 @@ function Name({ topic: { name, key, description } }: { topic: Topic }) {
     <span title={description ?? name}>
       <strong>{name}</strong> <code className="muted small">{key}</code>
     </span>
+  );
+}
+
+/** The number of subscribers leads to the list of them. */
+function Subscribers({ topic, project }: { topic: Topic; project: string }) {
+  const { key, subscribers } = topic;
+  return (
+    <Link
+      to="/p/$project/contacts"
+      params={{ project }}
+      search={{ topic: key, subscribed: "yes" }}
+      aria-label={`Show the subscribers of ${topic.name}`}
+    >
+      {subscribers === null ? "–" : countText(subscribers)}
+    </Link>
   );
 }
 

@@ -7,7 +7,7 @@ import { useState } from "react";
 import type { Topic } from "../../../modules/topics/topic-model.ts";
 import { api } from "../../api.ts";
 import { useShortcuts } from "../../shortcuts.ts";
-import { useAppState, useMay } from "../../state.ts";
+import { useAppState, useMay, useProject } from "../../state.ts";
 import { Code } from "../../ui/code.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
@@ -34,7 +34,9 @@ export function TopicsPage() {
     </Button>
   );
   const deletion = useTopicDeletion();
+  const project = useProject()?.id ?? "";
   const actions = {
+    project,
     mayEdit,
     onEdit: (topic: Topic) => {
       setEdited(topic);

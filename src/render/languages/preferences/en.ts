@@ -4,15 +4,15 @@ import type { PreferenceTexts } from "../../preference-texts.ts";
 
 export const preferencesEn: PreferenceTexts = {
   title: "Your preferences",
-  choose: "Choose what you receive, or take a break",
+  choose: "Choose what you receive, or pause all of it",
   saved: "Your changes have been saved.",
   nothingChanged: "Nothing had to be changed.",
   topics: "What would you like to receive?",
   noTopics:
     "You have not chosen a topic. Newsletters that belong to no topic can still reach you. To stop all of them, unsubscribe from everything.",
-  pause: "Take a break",
-  pauseHint: "You stay subscribed, and get no newsletters until the break is over.",
-  noPause: "No break",
+  pause: "Pause newsletters",
+  pauseHint: "You stay subscribed, and get no newsletters until the pause is over.",
+  noPause: "No pause",
   pauseMonth: "For one month",
   pauseQuarter: "For three months",
   pauseUntil: "Until a day of your choice",

@@ -29,8 +29,6 @@ export const hasEnded = ({ status }: Pick<ImportProgress, "status">): boolean =>
 export const amount = (count: number, one: string, many = `${one}s`): string =>
   `${number.format(count)} ${count === 1 ? one : many}`;
 
-const times = (count: number): string => (count === 1 ? "once" : `${number.format(count)} times`);
-
 /** One line for each result that is not zero; new contacts always. */
 export function resultLines(job: Counts): Line[] {
   const { created, updated, unchanged, failed, suppressed, unsubscribed, dryRun } = job;
@@ -62,17 +60,17 @@ export function resultLines(job: Counts): Line[] {
     {
       key: "topicsJoined",
       count: topicsJoined,
-      text: `Topics ${will("will be joined", "were joined")} ${times(topicsJoined)}`,
+      text: `${amount(topicsJoined, "topic subscription")} ${will("will be added", topicsJoined === 1 ? "was added" : "were added")}`,
     },
     {
       key: "topicsLeft",
       count: topicsLeft,
-      text: `Topics ${will("will be left", "were left")} ${times(topicsLeft)}`,
+      text: `${amount(topicsLeft, "topic subscription")} ${will("will be ended", topicsLeft === 1 ? "was ended" : "were ended")}`,
     },
     {
       key: "keptOutOfTopics",
       count: keptOutOfTopics,
-      text: `Topics ${will("will not be joined", "were not joined")} ${times(keptOutOfTopics)}, because the contact has left the topic or is not subscribed`,
+      text: `${amount(keptOutOfTopics, "topic subscription")} ${will("will not be added", keptOutOfTopics === 1 ? "was not added" : "were not added")}, because the contact has left the topic or is not subscribed`,
       tone: "held",
     },
     {
