@@ -22,6 +22,7 @@ export const DOCS_CHAPTERS = [
   "Segments",
   "Topics",
   "Forms",
+  "Privacy",
   "Campaigns",
   "Workflows",
   "Webhooks",
