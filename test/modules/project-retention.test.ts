@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { removeOldData } from "../../src/modules/retention.ts";
 import { type TestApp, testApp } from "../support/app.ts";
+import { waitUntil } from "../support/eventually.ts";
 import { removeUsers, signIn } from "../support/session.ts";
 import { chain, step } from "./workflows/graphs.ts";
 
@@ -33,6 +34,7 @@ async function fill(): Promise<void> {
     await call("POST", "/v1/track", { event: "signed-up", email: "ada@example.net" });
   }
   await t.deliver();
+  await waitUntil(() => t.countRows("workflow_executions WHERE status = 'EXITED'") === 2);
 }
 
 async function purge(): Promise<void> {
