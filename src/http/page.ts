@@ -100,6 +100,14 @@ ${brand === null ? "" : brandHtml(brand, page.title)}${body}</main>
   });
 }
 
+/** The answer to a form: the browser loads this address, relative to that of the form. */
+export function seeOther(location: string): Response {
+  return new Response(null, {
+    status: 303,
+    headers: { Location: location, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer" },
+  });
+}
+
 /** A page with links to other pages of the server. The caller knows their paths. */
 export function linksResponse(page: {
   language: string;

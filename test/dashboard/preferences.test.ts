@@ -127,6 +127,8 @@ pageTest("a person chooses topics and a pause in German with the mouse", async (
   expect(await topicsOf("ada@example.net")).toEqual([false, true]);
   expect(stringAt(await contactOf("ada@example.net"), "pausedUntil")).toStartWith(until);
   await takePictures(page, "preferences-de-saved");
+  await page.reload();
+  await page.getByRole("status").getByText("Ihre Änderungen sind gespeichert.").waitFor();
   await page.getByText("Ihre Adresse", { exact: true }).click();
   await page.getByLabel("Neue E-Mail-Adresse").fill("ada@neu.example");
   await page.getByRole("button", { name: "Adresse ändern" }).click();

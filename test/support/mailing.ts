@@ -80,8 +80,13 @@ export function mailingOf(t: TestApp) {
       return received(id, (await t.call("GET", `/emails/${id}/raw`)).text(""));
     },
 
-    submit: (path: string, body: string, type = "application/x-www-form-urlencoded") =>
-      fetchAs("POST", path, { body, headers: { "content-type": type } }),
+    /** Sends a form, and follows the answer to another page, as a browser does. */
+    async submit(path: string, body: string, type = "application/x-www-form-urlencoded") {
+      const answer = await fetchAs("POST", path, { body, headers: { "content-type": type } });
+      if (answer.status !== 303) return answer;
+      const next = answer.headers.get("location") ?? "";
+      return fetchAs("GET", new URL(next, new URL(path, "http://localhost")).href);
+    },
 
     status: async (id: string) => (await t.call("GET", `/emails/${id}`)).text("data.status"),
 

@@ -25,7 +25,7 @@ import { clientAddress } from "../../http/client-address.ts";
 import { describeOperations, undocumented } from "../../http/documented.ts";
 import { readForm } from "../../http/form.ts";
 import type { Incoming } from "../../http/incoming.ts";
-import { documentResponse, errorPage, Html, pageResponse } from "../../http/page.ts";
+import { documentResponse, errorPage, Html, pageResponse, seeOther } from "../../http/page.ts";
 import { deriveKey, hmac, isSameBytes } from "../../lib/crypto.ts";
 import { AppError } from "../../lib/errors.ts";
 import { describeError } from "../../lib/log.ts";
@@ -286,13 +286,6 @@ async function receiveForm(
   }
   // Without the host, because the page may be read by another one, such as a loopback address.
   return seeOther(form.successUrl ?? `/f/${form.id}?done`);
-}
-
-export function seeOther(location: string): Response {
-  return new Response(null, {
-    status: 303,
-    headers: { Location: location, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer" },
-  });
 }
 
 /** A person needs longer to fill in a page. */

@@ -11,9 +11,11 @@
  *    what would hand over the person's data or address needs a link in a fresh mail (requests.ts).
  * 2. A form is read to a change, which is made in one transaction. A form of another site could only
  *    do what the holder of the token may do anyway, so no further token is needed.
- * 3. The answer is the page again, with what was done.
+ * 3. What was done leads to the page again, with a code for its notice in the query, so that going back
+ *    or loading the page again sends no form. A form that cannot be used is answered with the page.
  */
 
+import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { App } from "../../core/app.ts";
 import { bodiesOf } from "../../http/body.ts";
@@ -21,7 +23,13 @@ import { PREFERENCE_FORM_BYTES } from "../../http/body-limits.ts";
 import { clientAddress } from "../../http/client-address.ts";
 import { describeOperations, undocumented } from "../../http/documented.ts";
 import { readForm } from "../../http/form.ts";
-import { badLinkPage, documentResponse, errorPage, pageResponse } from "../../http/page.ts";
+import {
+  badLinkPage,
+  documentResponse,
+  errorPage,
+  pageResponse,
+  seeOther,
+} from "../../http/page.ts";
 import { slidingWindow } from "../../http/rate-limit.ts";
 import { AppError } from "../../lib/errors.ts";
 import { perApp } from "../../lib/per-app.ts";
@@ -118,7 +126,7 @@ function preferenceRoutes(app: App) {
     new Elysia({ name: "preference-routes" })
       .get("/manage/:token", get, { response: PAGES, detail: DETAILS.showPreferences })
       .post("/manage/:token", post, {
-        response: PAGES_OF_FORM,
+        response: { ...PAGES_OF_FORM, 303: Type.Unsafe<Response>(Type.Any()) },
         parse: "none",
         detail: { ...DETAILS.changePreferences, requestBody: FORM },
       })
@@ -160,7 +168,37 @@ function open(app: App, request: Request): Opened {
 function show(app: App, { request }: Asked): Response {
   const opened = open(app, request);
   if ("answer" in opened) return opened.answer;
-  return pageOf(app, opened.recipient, opened);
+  const { recipient, texts } = opened;
+  const done = new URL(request.url).searchParams.get("done");
+  return pageOf(app, recipient, {
+    texts,
+    shown: { notices: noticesOf(app, recipient, { texts, done }) },
+  });
+}
+
+/** The values of `done` in the address of the page. */
+const DONE = ["saved", "unchanged", "mail"] as const;
+
+/** What the page says about the change that led to it; nothing for an unknown code. */
+function noticesOf(
+  app: App,
+  recipient: KnownRecipient,
+  { texts, done }: { texts: Texts; done: string | null },
+): string[] {
+  const { brand, contact } = recipient;
+  const words = preferenceTexts(texts);
+  const code = DONE.find((one) => one === done);
+  if (code === undefined) return [];
+  if (code === "mail") {
+    const email = shownAddress(recipient, contact, texts);
+    return [fillPlaceholders(words.mailSent, { project: brand.name, email })];
+  }
+  const topics = contact.isSubscribed ? shownTopics(app, contact) : [];
+  const hasLeftAll = topics.length > 0 && topics.every(({ isSubscribed }) => !isSubscribed);
+  return [
+    code === "saved" ? words.saved : words.nothingChanged,
+    ...(hasLeftAll ? [words.noTopics] : []),
+  ];
 }
 
 type Shown = { notices?: readonly string[]; fault?: PreferenceView["fault"] };
@@ -219,9 +257,7 @@ async function act(app: App, asked: Asked): Promise<Response> {
     const done = await app.writer.write(() => perform(app, recipient.emailId, { change, cause }));
     // The contact was removed meanwhile.
     if (done === null) return show(app, asked);
-    const { notices } = done;
-    const shownIn = textsFor(request, done.recipient);
-    return pageOf(app, done.recipient, { texts: shownIn, shown: { notices: notices(shownIn) } });
+    return seeOther(`?done=${done}`);
   } catch (error) {
     if (change.kind !== "request" || !(error instanceof AppError) || error.status >= 500)
       throw error;
@@ -281,8 +317,6 @@ function readAddress(text: string): Change {
 
 const LONGEST_SHOWN = 320;
 
-type Done = { recipient: KnownRecipient; notices: (texts: Texts) => readonly string[] };
-
 /** Part of a change: null if the contact does not exist any more. */
 function perform(
   app: App,
@@ -291,34 +325,19 @@ function perform(
     change,
     cause,
   }: { change: Exclude<Change, { kind: "none" | "fault" }>; cause: PreferenceCause },
-): Done | null {
+): (typeof DONE)[number] | null {
   const recipient = recipientOf(app, emailId);
   const contact = recipient?.contact ?? null;
   if (recipient === null || contact === null) return null;
-  const { brand } = recipient;
   if (change.kind === "request") {
     const { request: kind, newAddress } = change;
     requestByMail(app, { contact, kind, newAddress }, cause.page);
-    const email = shownAddress(recipient, contact, cause.page.texts);
-    const notices = (texts: Texts) => [
-      fillPlaceholders(preferenceTexts(texts).mailSent, { project: brand.name, email }),
-    ];
-    return { recipient: { ...recipient, contact }, notices };
+    return "mail";
   }
   if (change.kind === "subscription") {
-    const { isSubscribed } = change;
-    const changed = changeSubscription(app, contact, isSubscribed, cause);
-    const notices = (texts: Texts) => [preferenceTexts(texts).saved];
-    return { recipient: { ...recipient, contact: changed }, notices };
+    changeSubscription(app, contact, change.isSubscribed, cause);
+    return "saved";
   }
   const saved = saveChoices(app, { ...recipient, contact }, change.choices, cause);
-  const hasLeftAll = saved.topics.length > 0 && saved.topics.every((topic) => !topic.isSubscribed);
-  const notices = (texts: Texts) => {
-    const words = preferenceTexts(texts);
-    return [
-      saved.isChanged ? words.saved : words.nothingChanged,
-      ...(saved.contact.isSubscribed && hasLeftAll ? [words.noTopics] : []),
-    ];
-  };
-  return { recipient: { ...recipient, contact: saved.contact }, notices };
+  return saved.isChanged ? "saved" : "unchanged";
 }

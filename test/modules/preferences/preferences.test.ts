@@ -35,6 +35,32 @@ test("subscribing and unsubscribing keep the wording that the page showed", asyn
   ]);
 });
 
+test("a saved form leads to the page, whose address names the notice", async () => {
+  const person = await mailed();
+  const { letter, fetchAs } = person;
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  const post = (body: string) => fetchAs("POST", letter.manage, { headers, body });
+  for (const [body, code] of [
+    ["action=unsubscribe", "saved"],
+    ["action=subscribe", "saved"],
+    [save({}), "unchanged"],
+  ] as const) {
+    const answer = await post(body);
+    expect([answer.status, answer.headers.get("location")]).toEqual([303, `?done=${code}`]);
+  }
+  const shown = async (query: string) => mainOf(await fetchAs("GET", letter.manage + query));
+  expect(await shown("?done=saved")).toContain("Your changes have been saved.");
+  expect(await shown("?done=unchanged")).toContain("Nothing had to be changed.");
+  expect(await shown("?done=mail")).toContain("We have sent an email to ad…");
+  const plain = await shown("");
+  for (const unknown of ["", "SAVED", "%3Cb%3E", "constructor"]) {
+    expect(await shown(`?done=${unknown}`)).toBe(plain);
+  }
+  const oneClick = { headers, body: "List-Unsubscribe=One-Click" };
+  expect((await fetchAs("POST", letter.unsubscribe, oneClick)).status).toBe(200);
+  expect(person.isSubscribed()).toBe(false);
+});
+
 /** The hidden fields of the form of a page, and the boxes and radio buttons that are chosen on it. */
 function shownFields(page: string): Record<string, string> {
   const inputs = page.match(/<input type="(?:hidden|checkbox|radio)"[^>]*>/g) ?? [];
