@@ -61,9 +61,9 @@ test("empty texts are none, and lists are the lines with a text", () => {
 });
 
 test.each([
-  ["First name", "first_name"],
-  ["Größe (cm)", "gro_e_cm"],
-  ["2nd address", "nd_address"],
+  ["First name", "firstName"],
+  ["Größe (cm)", "groECm"],
+  ["2nd address", "ndAddress"],
   ["日本", ""],
 ])("the label %p is stored as %p", (label, name) => {
   expect(nameOfLabel(label)).toBe(name);

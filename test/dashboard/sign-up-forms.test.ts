@@ -66,7 +66,7 @@ describe("a sign-up form", () => {
     await page.getByLabel("Description").fill("One letter a month.");
     await press(page, "Add a field");
     await page.getByLabel("Label").fill("First name");
-    expect(await page.getByLabel("Stored as").inputValue()).toBe("first_name");
+    expect(await page.getByLabel("Stored as").inputValue()).toBe("firstName");
     await page.getByLabel("Required").check();
     await page.getByLabel("Offer Product news").check();
     await page.getByLabel("Wording").fill("Acme may write to me.");
@@ -134,7 +134,7 @@ describe("a sign-up form", () => {
     expect(hosted.problems).toEqual([]);
     await hosted.close();
     await expectSoon(async () => valueAt((await contactsOf("ada@example.com"))[0], "data"), {
-      first_name: "Ada",
+      firstName: "Ada",
       greeted: "yes",
     });
 

@@ -142,7 +142,7 @@ async function addTopics(t: TestApp): Promise<void> {
 /** A form with a submission that was confirmed, and one that waits. */
 async function addForm(t: TestApp): Promise<void> {
   t.db.sqlite.run("UPDATE projects SET from_address = 'forms@acme.test'");
-  const fields = [{ name: "first_name", label: "First name", kind: "TEXT" }];
+  const fields = [{ name: "firstName", label: "First name", kind: "TEXT" }];
   const content = { name: "Footer", title: "Letters", fields, consent: { wording: "Yes" } };
   const id = await t.create("/forms", content, "data.id");
   const post = (path: string, raw: string) =>
@@ -151,14 +151,14 @@ async function addForm(t: TestApp): Promise<void> {
       raw,
       headers: { "content-type": "application/x-www-form-urlencoded" },
     });
-  await post(`/f/${id}`, "email=form@example.com&first_name=Fay");
+  await post(`/f/${id}`, "email=form@example.com&firstName=Fay");
   const mail = t.db.sqlite
     .query<{ url: string }, []>(
       "SELECT variables ->> '$.mail.link' AS url FROM emails WHERE to_address = 'form@example.com'",
     )
     .get();
   await post(new URL(mail?.url ?? "").pathname, "action=confirm");
-  await post(`/f/${id}`, "email=waiting@example.com&first_name=Wim");
+  await post(`/f/${id}`, "email=waiting@example.com&firstName=Wim");
   t.db.sqlite.run("UPDATE projects SET from_address = NULL");
 }
 

@@ -166,7 +166,7 @@ export async function addForm({ app, api, clock, untilMs }: Setting): Promise<vo
     title: "Letters from the harbour",
     description: "New books and readings in the shop, once a month.",
     fields: [
-      { name: "first_name", label: "First name", kind: "TEXT" },
+      { name: "firstName", label: "First name", kind: "TEXT" },
       {
         name: "favourite",
         label: "What do you like to read?",

@@ -62,7 +62,7 @@ const FORM_BODY = {
           },
           consent: { type: "string" as const, description: "`yes` if the box was ticked" },
         },
-        examples: [{ email: "ada@example.com", first_name: "Ada", consent: "yes" }],
+        examples: [{ email: "ada@example.com", firstName: "Ada", consent: "yes" }],
       },
     },
   },

@@ -53,7 +53,7 @@ const FormField = named(
   ),
   {
     description: "A field beside the email address",
-    example: { name: "first_name", label: "First name", kind: "TEXT", isRequired: true },
+    example: { name: "firstName", label: "First name", kind: "TEXT", isRequired: true },
   },
 );
 
@@ -126,7 +126,7 @@ const CONTENT_EXAMPLE = {
   name: "Newsletter",
   title: "Our newsletter",
   description: "One letter a month.",
-  fields: [{ name: "first_name", label: "First name", kind: "TEXT", isRequired: true }],
+  fields: [{ name: "firstName", label: "First name", kind: "TEXT", isRequired: true }],
   topics: [],
   consent: { wording: "Acme may send me its newsletter.", hasBox: true },
   buttonLabel: null,

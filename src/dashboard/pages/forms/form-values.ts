@@ -102,14 +102,13 @@ export function formBody(values: FormValues): FormInput {
   };
 }
 
-/** A key for the data of contacts, made of a label: "First name" becomes first_name. */
+/** A key for the data of contacts, made of a label: "First name" becomes firstName. */
 export function nameOfLabel(label: string): string {
   return label
     .normalize("NFD")
     .toLowerCase()
-    .replace(/[^a-z0-9]+/g, "_")
-    .replace(/^[_0-9]+/, "")
-    .replace(/_$/, "")
+    .replace(/^[^a-z]+/, "")
+    .replace(/[^a-z0-9]+(.?)/g, (_, next: string) => next.toUpperCase())
     .slice(0, 64);
 }
 

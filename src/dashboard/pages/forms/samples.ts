@@ -6,5 +6,5 @@ export const formSamples = (base: string): Samples =>
   postSamples(`${base}/forms`, {
     name: "Newsletter",
     title: "Our newsletter",
-    fields: [{ name: "first_name", label: "First name", kind: "TEXT" }],
+    fields: [{ name: "firstName", label: "First name", kind: "TEXT" }],
   });
