@@ -201,8 +201,12 @@ function choiceHtml(
   prefix: string,
   { box, label, hint = null }: { box: string; label: string; hint?: string | null },
 ): string {
+  // The code for other sites has no styles that set the two apart.
+  const separator = prefix === "" ? " " : " – ";
   const below =
-    hint === null || hint === "" ? "" : ` <span class="${prefix}hint">${text(hint)}</span>`;
+    hint === null || hint === ""
+      ? ""
+      : `${separator}<span class="${prefix}hint">${text(hint)}</span>`;
   return `<label class="${prefix}choice">${box} <span>${text(label)}</span>${below}</label>`;
 }
 

@@ -179,10 +179,21 @@ function recordFormEvent(
   }: { form: FormRow; contactSeq: number | null; values: FormValues | null },
 ): void {
   const { id, projectSeq, name: formName } = form;
-  const sent = values === null ? {} : { fields: values.data, topicIds: values.topicIds };
+  const sent =
+    values === null
+      ? {}
+      : {
+          fields: values.data,
+          topicIds: values.topicIds,
+          topicNames: namesOf(app, projectSeq, values.topicIds),
+        };
   const data = { formId: id, formName, ...sent };
   eventLog(app).record({ projectSeq, name, contactSeq, data, at: app.clock.now() });
 }
+
+/** The names are kept beside the ids, because a topic may be deleted. */
+const namesOf = (app: App, projectSeq: number, ids: readonly string[]): string[] =>
+  topicsOf(app, projectSeq).flatMap(({ id, name }) => (ids.includes(id) ? [name] : []));
 
 type SubmissionRow = typeof formSubmissions.$inferSelect;
 

@@ -19,6 +19,7 @@ const FORM = {
   ],
   consent: { wording: "Acme may send me its newsletter.", hasBox: true },
 };
+const TIPS = { name: "Tips", description: "Once a week" };
 const ADA = { email: "Ada@Example.com", first_name: "Ada", born: "1815-12-10", consent: "yes" };
 
 let t: TestApp;
@@ -148,6 +149,7 @@ describe("a submission with DOUBLE", () => {
       formName: "Newsletter",
       fields: { first_name: "Ada", born: "1815-12-10" },
       topicIds: [topicId],
+      topicNames: ["News"],
     });
     // The mail is one of the contact now, and the submission has no personal data any more.
     expect(t.db.sqlite.query("SELECT contact_seq FROM emails").get()).toEqual({ contact_seq: 1 });
@@ -408,6 +410,11 @@ describe("other sites", () => {
     const code = await t.call("GET", `/forms/${id}/code`);
     expect(code.text("data.html")).toContain(`method="post" action="${t.app.app.url}/f/${id}"`);
     expect(code.text("data.html")).toContain('<p hidden style="display:none">');
+    const topics = [{ topicId: await t.create("/topics", TIPS, "data.id") }];
+    const withTopic = await t.call("GET", `/forms/${await create({ topics })}/code`);
+    expect(withTopic.text("data.html")).toContain(
+      '<span>Tips</span> – <span class="mailstead-hint">Once a week</span>',
+    );
     const script = await request("GET", "/f/embed.js");
     expect(Buffer.byteLength(String(script.body))).toBeLessThanOrEqual(3_000);
     expect(script.body).not.toContain("eval");

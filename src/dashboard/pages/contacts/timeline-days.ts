@@ -121,10 +121,22 @@ function detailOf(name: string, data: Readonly<Record<string, unknown>>): string
   if (name.startsWith("contact.")) {
     return [valueText(data["topicName"]), viaWords(data)].filter((text) => text !== "").join(" · ");
   }
+  if (name.startsWith("form.")) return formDetail(data);
   if (name.startsWith("consent.")) return ""; // The card of consents has the wording.
   if (name === "email.clicked") return valueText(data["url"]);
   if (name === "email.suppressed") return reasonLabel(valueText(data["reason"]));
   if (name.startsWith("email.")) return valueText(data["reason"] ?? data["error"]);
+  return fieldsText(data);
+}
+
+function fieldsText(data: object): string {
   const fields = Object.entries(data).slice(0, SHOWN_FIELDS);
   return fields.map(([key, value]) => `${valueText(key)}: ${valueText(value)}`).join(" · ");
+}
+
+/** The name of the form, the topics by their names, and what the person has entered. */
+function formDetail({ formName, topicNames, fields }: Readonly<Record<string, unknown>>): string {
+  const topics = Array.isArray(topicNames) ? topicNames.map(valueText).join(", ") : "";
+  const entered = typeof fields === "object" && fields !== null ? fieldsText(fields) : "";
+  return [valueText(formName), topics, entered].filter((text) => text !== "").join(" · ");
 }
