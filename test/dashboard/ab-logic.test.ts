@@ -3,8 +3,9 @@
 import { describe, expect, test } from "bun:test";
 import {
   hitsText,
+  lengthOf,
   phaseText,
-  shareOfBest,
+  topOf,
 } from "../../src/dashboard/pages/campaigns/ab/ab-figures.ts";
 import {
   abState,
@@ -116,12 +117,15 @@ test.each([
   expect(phaseText(state === null ? null : { ...none, ...state })).toBe(text);
 });
 
-test("the best variant has the longest bar", () => {
+test("the bars have one scale, up to a round number", () => {
   const all = [
     { hits: 5, sent: 100 },
     { hits: 20, sent: 100 },
     { hits: 0, sent: 0 },
   ];
-  expect(all.map((each) => shareOfBest(each, all))).toEqual([0.25, 1, 0]);
+  expect(all.map((each) => lengthOf(each, topOf(all)))).toEqual([25, 100, 0]);
+  const tops = [0, 3, 62, 100].map((hits) => topOf([{ hits, sent: 100 }]));
+  expect(tops).toEqual([1, 5, 100, 100]);
+  expect(lengthOf({ hits: 62, sent: 100 }, 100)).toBe(62);
   expect(hitsText({ by: "OPENS" }, 1_200, 4_000)).toBe("1,200 of 4,000 recipients opened");
 });

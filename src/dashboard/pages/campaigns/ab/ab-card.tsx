@@ -16,7 +16,7 @@ import { countText } from "../../overview/figures.ts";
 import { counted, percentText } from "../numbers.ts";
 import { RecipientsLink } from "../recipients-link.tsx";
 import { type Winner, ruleText } from "./ab-plan.ts";
-import { hitsText, shareOfBest } from "./ab-figures.ts";
+import { hitsText, lengthOf, topOf } from "./ab-figures.ts";
 
 const pathOf = (id: string) => `/campaigns/${encodeURIComponent(id)}`;
 
@@ -81,6 +81,7 @@ function State({ campaign, report, winner }: Parts) {
 function Variants({ campaign, report, winner }: Parts) {
   const mayChoose = useMay("EDITOR") && isOpen(campaign);
   const { winnerId } = report.state;
+  const top = topOf(report.variants);
   const canChoose = mayChoose && report.hasRest && winnerId === null;
   return (
     <ul className="ab-results">
@@ -107,10 +108,11 @@ function Variants({ campaign, report, winner }: Parts) {
               <span className="muted small">{hitsText(winner, hits, sent)}</span>
             </div>
             <div className="ab-rate-bar" aria-hidden>
-              <span
-                data-group={id}
-                style={{ width: `${shareOfBest(variant, report.variants) * 100}%` }}
-              />
+              <span data-group={id} style={{ width: `${lengthOf(variant, top)}%` }} />
+            </div>
+            <div className="ab-scale muted figures" aria-hidden>
+              <span>0%</span>
+              <span>{top}%</span>
             </div>
             <Counts variant={variant} />
             {canChoose && <Choose campaign={campaign} id={id} name={name} />}

@@ -18,11 +18,17 @@ type Figures = { hits: number; sent: number };
 
 const rate = ({ hits, sent }: Figures): number => (sent === 0 ? 0 : Math.min(1, hits / sent));
 
-/** The length of the bar of a variant, 0 to 1: the best one has a full bar. */
-export function shareOfBest(variant: Figures, all: readonly Figures[]): number {
+const TOPS = [1, 2, 5, 10, 20, 50, 100];
+
+/** The end of the scale of the bars, in percent: a round number that is not below the best rate. */
+export function topOf(all: readonly Figures[]): number {
   const best = Math.max(0, ...all.map(rate));
-  return best === 0 ? 0 : rate(variant) / best;
+  return TOPS.find((top) => best * 100 <= top) ?? 100;
 }
+
+/** The length of the bar of a variant in percent of a scale up to `top`. */
+export const lengthOf = (variant: Figures, top: number): number =>
+  Math.min(100, ((rate(variant) * 100) / top) * 100);
 
 const WORDS: Readonly<Record<Winner["by"], string>> = {
   OPENS: "opened",
