@@ -58,9 +58,8 @@ export const topicLines = (actions: Actions) => (topic: Topic) => ({
       <span className="cut">
         <strong>{topic.name}</strong>
       </span>
-      <span className="figures">
-        <Subscribers topic={topic} project={actions.project} />
-      </span>
+      {/* A link would be too small to be touched beside the buttons. */}
+      <span className="figures">{subscribersText(topic)}</span>
     </span>
   ),
   second: (
@@ -79,17 +78,19 @@ function Name({ topic: { name, key, description } }: { topic: Topic }) {
   );
 }
 
+const subscribersText = ({ subscribers }: Topic): string =>
+  subscribers === null ? "–" : countText(subscribers);
+
 /** The number of subscribers leads to the list of them. */
 function Subscribers({ topic, project }: { topic: Topic; project: string }) {
-  const { key, subscribers } = topic;
   return (
     <Link
       to="/p/$project/contacts"
       params={{ project }}
-      search={{ topic: key, subscribed: "yes" }}
+      search={{ topic: topic.key, subscribed: "yes" }}
       aria-label={`Show the subscribers of ${topic.name}`}
     >
-      {subscribers === null ? "–" : countText(subscribers)}
+      {subscribersText(topic)}
     </Link>
   );
 }
