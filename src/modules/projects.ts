@@ -266,9 +266,29 @@ export type ProjectSettings = {
   sender?: Sender | null | undefined;
 };
 
-function settingsIn({ name, sender, brandColor, ...others }: ProjectPatch): ProjectSettings {
+/** Names each setting: a request may have other members, which must not become columns. */
+function settingsIn({
+  name,
+  sender,
+  tracking,
+  language,
+  isEnabled,
+  logoImageId,
+  brandColor,
+  retainBodies,
+  retainRaw,
+  retainEvents,
+  retainReceived,
+}: ProjectPatch): ProjectSettings {
   return {
-    ...others,
+    tracking,
+    language,
+    isEnabled,
+    logoImageId,
+    retainBodies,
+    retainRaw,
+    retainEvents,
+    retainReceived,
     name: name?.trim(),
     sender: sender && {
       ...mailboxIn(sender.address),

@@ -146,6 +146,15 @@ describe("an admin", () => {
     expect((await call("PATCH", NONE)).at("data")).toMatchObject(NONE);
   });
 
+  test("changes no column by another member of the request", async () => {
+    const call = await open();
+    const before = t.db.sqlite.query("SELECT * FROM projects WHERE id = ?").get(acme.project.id);
+    const others = { seq: 99, createdAt: 1, note: [1] };
+    expect((await call("PATCH", others)).status).toBe(200);
+    const after = t.db.sqlite.query("SELECT * FROM projects WHERE id = ?").get(acme.project.id);
+    expect(after).toEqual(before);
+  });
+
   test("gets an error that names the field for each period that is not possible", async () => {
     const call = await open();
     const cases: [body: object, field: string, message: string][] = [
