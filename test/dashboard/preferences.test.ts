@@ -19,8 +19,8 @@ let server: PeopledProject;
 beforePages(async () => {
   server = await newProjectWithPeople();
   await server.call("PATCH", `/projects/${server.project}`, {
-    name: "Harbour Books",
-    sender: { address: "news@harbour.example", name: "Harbour Books" },
+    name: "Quay Books",
+    sender: { address: "news@harbour.example", name: "Quay Books" },
   });
   const topics = [
     ["Neuheiten", "SUBSCRIBED", "Was neu erschienen ist, einmal im Monat"],
@@ -135,7 +135,7 @@ pageTest("a person chooses topics and a pause in German with the mouse", async (
   await page.getByText("Wir haben eine E-Mail an ad…").waitFor();
   const asked = await newestMail("ada@example.net");
   await page.goto(server.url + asked.link);
-  await page.getByText("Harbour Books schreibt dann an ada@neu.example.").waitFor();
+  await page.getByText("Quay Books schreibt dann an ada@neu.example.").waitFor();
   await takePictures(page, "preferences-de-address");
   await page.getByRole("button", { name: "Ja, ändern" }).click();
   await page.getByRole("heading", { name: "Bestätigen Sie nun die neue Adresse" }).waitFor();
@@ -146,7 +146,7 @@ pageTest("a person chooses topics and a pause in German with the mouse", async (
   expect(valueAt(await contactOf("ada@neu.example"), "subscribed")).toBe(true);
   await page.goto(server.url + link);
   await page.getByRole("button", { name: "Alles abbestellen" }).click();
-  await page.getByText("Harbour Books schickt keine Newsletter an").waitFor();
+  await page.getByText("Quay Books schickt keine Newsletter an").waitFor();
   expect(valueAt(await contactOf("ada@neu.example"), "subscribed")).toBe(false);
   await takePictures(page, "preferences-de-unsubscribed");
   expect(await faultsOf(opened)).toEqual(NO_FAULTS);
