@@ -127,6 +127,15 @@ describe("the editor of workflows", () => {
     await page.getByText(/^Saved /).waitFor();
     await expectExample(page);
 
+    // Nobody opens the first mail in the simulation, so that the second one follows.
+    await page.getByRole("link", { name: "Simulate" }).click();
+    const clock = page.getByRole("region", { name: "Clock of the simulation" });
+    await clock.getByText("Waits for “email.opened”").waitFor();
+    await clock.getByRole("button", { name: "To the end" }).click();
+    await page.locator("[data-simulated=again]").waitFor();
+    await page.locator("[data-simulated=mark]").waitFor();
+    await page.getByRole("link", { name: "Graph" }).click();
+
     await page.getByRole("button", { name: "Enable" }).click();
     const question = dialog(page, "Enable Welcome?");
     await question.getByText("0 contacts").waitFor();
