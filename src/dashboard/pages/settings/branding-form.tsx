@@ -2,7 +2,7 @@ import { Button, Group, Stack, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Image } from "../../../modules/images/images.ts";
-import type { ProjectDetails } from "../../../modules/projects.ts";
+import type { ProjectDetails } from "../../../modules/project-model.ts";
 import { api } from "../../api.ts";
 import { FileDrop } from "../../ui/file-drop.tsx";
 import { Problem } from "../../ui/problem.tsx";

@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import type { ProjectDetails } from "../../../modules/projects.ts";
+import type { ProjectDetails } from "../../../modules/project-model.ts";
 import { api } from "../../api.ts";
 import { stateQuery } from "../../state.ts";
 import { Confirm } from "../../ui/confirm.tsx";

@@ -1,7 +1,7 @@
 import { Button, Group, Radio, Select, Stack, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import type { ProjectDetails } from "../../../modules/projects.ts";
+import type { ProjectDetails } from "../../../modules/project-model.ts";
 import { api } from "../../api.ts";
 import { stateQuery } from "../../state.ts";
 import { Problem } from "../../ui/problem.tsx";

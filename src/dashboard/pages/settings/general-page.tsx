@@ -4,7 +4,7 @@ import { Button, Skeleton, Stack } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
-import type { ProjectDetails } from "../../../modules/projects.ts";
+import type { ProjectDetails } from "../../../modules/project-model.ts";
 import { stateQuery, useAppState, useMay } from "../../state.ts";
 import { CopyText } from "../../ui/copy.tsx";
 import { Dialog } from "../../ui/dialog.tsx";

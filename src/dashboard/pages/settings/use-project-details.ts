@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import type { ProjectDetails } from "../../../modules/projects.ts";
+import type { ProjectDetails } from "../../../modules/project-model.ts";
 import { api } from "../../api.ts";
 import { useProject } from "../../state.ts";
 

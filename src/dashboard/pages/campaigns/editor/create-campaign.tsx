@@ -5,7 +5,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import type { Campaign } from "../../../../modules/campaigns/model.ts";
-import type { ProjectDetails } from "../../../../modules/projects.ts";
+import type { ProjectDetails } from "../../../../modules/project-model.ts";
 import { api } from "../../../api.ts";
 import { showFailure } from "../../../ui/undo.tsx";
 import { blankLetter } from "../../templates/editor/blank-letter.ts";
