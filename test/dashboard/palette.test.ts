@@ -39,6 +39,8 @@ beforePages(async () => {
   });
   await project.call("POST", "/v1/send", { to: ["ada@example.com"], ...mail });
   ids.set("email", stringAt(listAt(await project.call("GET", "/emails"), "data.items")[0], "id"));
+  await create("form", "/forms", { name: "News", title: "News" });
+  await create("topic", "/topics", { name: "News", default: "UNSUBSCRIBED" });
   await create("layout", "/layouts", { name: "Letterhead", body: "<p>{{ content }}</p>" });
   await create("domain", "/domains", { domain: "palette.example" });
   const webhook = { url: "https://hooks.shop.example/mail", events: ["email.sent"] };
