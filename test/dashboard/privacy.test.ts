@@ -74,6 +74,9 @@ pageTest("an admin sees the wording behind a click, exports a person and erases 
   await page.getByLabel("No mail").check();
   await page.getByRole("button", { name: "Save changes" }).click();
   await page.getByText("Saved", { exact: true }).waitFor();
+  expect(await server.call("GET", `/projects/${server.project}`)).toMatchObject({
+    data: { tracking: "DISABLED", retainBodies: 30, retainReceived: 14 },
+  });
   for (const layout of LAYOUTS) {
     await opened.setLayout(layout);
     await opened.screenshot("settings-privacy");

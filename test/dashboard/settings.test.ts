@@ -26,11 +26,10 @@ async function memberRole(email: string): Promise<string | undefined> {
   return found === undefined ? undefined : stringAt(found, "role");
 }
 
-/** The name, the sender, tracking and the language of the project. */
+/** The name, the sender and the language of the project. */
 async function changeGeneralSettings(page: Page): Promise<void> {
   await page.getByText("Recipients see it below marketing mail").waitFor();
   await page.getByLabel("Name", { exact: true }).fill("Harbour Books");
-  await page.getByText("No mail", { exact: true }).click();
   await page.getByRole("combobox", { name: "Language for recipients" }).click();
   await page.getByRole("option", { name: "German (Deutsch)" }).click();
   // The browser itself checks addresses, so the form is sent with one that only the server refuses.
@@ -46,7 +45,6 @@ async function changeGeneralSettings(page: Page): Promise<void> {
     data: {
       name: "Harbour Books",
       sender: { address: "hello@harbour.example", name: "Harbour" },
-      tracking: "DISABLED",
       language: "de",
     },
   });

@@ -1,5 +1,5 @@
-import { Button, Group, Stack, TextInput } from "@mantine/core";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Button, Stack, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Image } from "../../../modules/images/images.ts";
 import type { ProjectDetails } from "../../../modules/project-model.ts";
@@ -7,10 +7,8 @@ import { api } from "../../api.ts";
 import { FileDrop } from "../../ui/file-drop.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { sizeText } from "../../ui/size-text.ts";
-import { useUnsaved } from "../../ui/unsaved.tsx";
-import { useApiForm } from "../../ui/use-api-form.ts";
 import { type BrandValues, brandValues } from "./brand-values.ts";
-import { detailsKey } from "./use-project-details.ts";
+import { SaveRow, useProjectForm } from "./project-form.tsx";
 
 const MAX_BYTES = 5 * 1024 * 1024;
 const IMAGE_TYPES = "image/png,image/jpeg,image/gif,image/webp";
@@ -22,41 +20,15 @@ const PLAIN_COLOR = "#1d56c4";
 type Props = { project: ProjectDetails; onChange: (values: BrandValues) => void };
 
 export function BrandingForm({ project, onChange }: Props) {
-  const client = useQueryClient();
-  const [isSaved, setIsSaved] = useState(false);
-  const form = useApiForm({
-    initial: brandValues(project),
-    submit: ({ brandColor, logoImageId }) =>
-      api.patch<ProjectDetails>(`/projects/${project.id}`, {
-        brandColor: brandColor.trim() === "" ? null : brandColor.trim(),
-        logoImageId: logoImageId === "" ? null : logoImageId,
-      }),
-    onDone: (saved) => {
-      setIsSaved(true);
-      const values = brandValues(saved);
-      form.form.setValues(values);
-      form.form.setInitialValues(values);
-      form.form.resetDirty(values);
-      onChange(values);
-      client.setQueryData(detailsKey(project.id), saved);
-    },
-  });
-  const isChanged = form.form.isDirty();
-  const unsaved = useUnsaved(isChanged);
+  const form = useProjectForm(project, { valuesOf: brandValues, bodyOf, onSaved: onChange });
   const set = (change: Partial<BrandValues>) => {
     form.form.setValues(change);
     onChange({ ...form.values, ...change });
   };
   const { brandColor, logoImageId } = form.values;
   return (
-    <form
-      className="section"
-      onSubmit={(event) => {
-        setIsSaved(false);
-        form.onSubmit(event);
-      }}
-    >
-      {unsaved}
+    <form className="section" onSubmit={form.onSubmit}>
+      {form.unsaved}
       <h2>Branding</h2>
       <p className="muted settings-note">
         Recipients see it on the pages that the links of your mail open, and in the mails that these
@@ -83,30 +55,22 @@ export function BrandingForm({ project, onChange }: Props) {
           {...form.field("brandColor")}
           onChange={({ currentTarget }) => set({ brandColor: currentTarget.value })}
         />
-        {form.error !== null && <Problem error={form.error} />}
-        <Group gap="sm">
-          <Button type="submit" loading={form.isBusy} disabled={!isChanged}>
-            Save changes
-          </Button>
-          {isChanged && (
-            <Button
-              variant="default"
-              onClick={() => {
-                form.form.reset();
-                onChange(brandValues(project));
-              }}
-            >
-              Discard
-            </Button>
-          )}
-          <span className="muted small" role="status">
-            {isSaved && !isChanged ? "Saved" : ""}
-          </span>
-        </Group>
+        <SaveRow
+          form={form}
+          onDiscard={() => {
+            form.form.reset();
+            onChange(brandValues(project));
+          }}
+        />
       </Stack>
     </form>
   );
 }
+
+const bodyOf = ({ brandColor, logoImageId }: BrandValues) => ({
+  brandColor: brandColor.trim() === "" ? null : brandColor.trim(),
+  logoImageId: logoImageId === "" ? null : logoImageId,
+});
 
 function Logo({ id, onChange }: { id: string; onChange: (id: string) => void }) {
   const [isBusy, setIsBusy] = useState(false);

@@ -1,13 +1,7 @@
-import { Button, Group, Radio, Stack, TextInput } from "@mantine/core";
-import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { Radio, Stack, TextInput } from "@mantine/core";
 import type { ProjectDetails } from "../../../modules/project-model.ts";
-import { api } from "../../api.ts";
-import { Problem } from "../../ui/problem.tsx";
-import { useUnsaved } from "../../ui/unsaved.tsx";
-import { useApiForm } from "../../ui/use-api-form.ts";
 import { TRACKING_CHOICES } from "./choices.ts";
-import { detailsKey } from "./use-project-details.ts";
+import { SaveRow, useProjectForm } from "./project-form.tsx";
 
 const PERIODS = [
   ["retainBodies", "Contents of mails", "Body, variables and attachments."],
@@ -21,30 +15,10 @@ type Values = { tracking: ProjectDetails["tracking"] } & Record<Period, string>;
 
 /** The tracking of a project and the periods for which it keeps its data. */
 export function PrivacyForm({ project }: { project: ProjectDetails }) {
-  const client = useQueryClient();
-  const [isSaved, setIsSaved] = useState(false);
-  const form = useApiForm({
-    initial: valuesOf(project),
-    submit: (values) => api.patch<ProjectDetails>(`/projects/${project.id}`, bodyOf(values)),
-    onDone: (saved) => {
-      setIsSaved(true);
-      form.form.setValues(valuesOf(saved));
-      form.form.setInitialValues(valuesOf(saved));
-      form.form.resetDirty(valuesOf(saved));
-      client.setQueryData(detailsKey(project.id), saved);
-    },
-  });
-  const isChanged = form.form.isDirty();
-  const unsaved = useUnsaved(isChanged);
+  const form = useProjectForm(project, { valuesOf, bodyOf });
   return (
-    <form
-      className="narrow"
-      onSubmit={(event) => {
-        setIsSaved(false);
-        form.onSubmit(event);
-      }}
-    >
-      {unsaved}
+    <form className="narrow" onSubmit={form.onSubmit}>
+      {form.unsaved}
       <section className="section" aria-labelledby="privacy-tracking">
         <h2 id="privacy-tracking">Tracking</h2>
         <Radio.Group
@@ -80,20 +54,7 @@ export function PrivacyForm({ project }: { project: ProjectDetails }) {
               />
             ))}
           </div>
-          {form.error !== null && <Problem error={form.error} />}
-          <Group gap="sm">
-            <Button type="submit" loading={form.isBusy} disabled={!isChanged}>
-              Save changes
-            </Button>
-            {isChanged && (
-              <Button variant="default" onClick={() => form.form.reset()}>
-                Discard
-              </Button>
-            )}
-            <span className="muted small" role="status">
-              {isSaved && !isChanged ? "Saved" : ""}
-            </span>
-          </Group>
+          <SaveRow form={form} onDiscard={() => form.form.reset()} />
         </Stack>
       </section>
     </form>
