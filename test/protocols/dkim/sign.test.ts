@@ -202,8 +202,12 @@ test("a key that cannot sign throws and never returns an unsigned message", asyn
 
 test("RSA signatures are made outside of the event loop", async () => {
   const message = Buffer.from(mail("Hello\r\n"));
+  const signMany = () =>
+    Promise.all(Array.from({ length: 100 }, () => signMessage(message, signer, AT)));
+  // The first round compiles the code, which costs the thread more than the signatures do.
+  await signMany();
   const [ofProcess, ofThread] = [process.cpuUsage(), threadCpuMs()];
-  await Promise.all(Array.from({ length: 50 }, () => signMessage(message, signer, AT)));
+  await signMany();
   const { user, system } = process.cpuUsage(ofProcess);
   expect((threadCpuMs() - ofThread) / ((user + system) / 1_000)).toBeLessThan(0.5);
 });
