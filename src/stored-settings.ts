@@ -1,7 +1,8 @@
 /**
- * The settings of the server that commands beside it need: the base of its links, and what the DNS
- * records of sending domains depend on. The server stores them when it starts, so that a command
- * without flags shows the same links and records as the server.
+ * The settings of the server that commands beside it need: the base of its links, what the DNS
+ * records of sending domains depend on, and how long data is kept. The server stores them when it
+ * starts, so that a command without flags shows the same links and records as the server, and checks
+ * a value as the server does.
  */
 
 import { type Static, Type } from "@sinclair/typebox";
@@ -21,13 +22,24 @@ const Settings = Type.Object({
     relayHost: Type.Union([Type.String(), Type.Null()]),
     fallbackHost: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   }),
+  /** Days; 0 for good. */
+  retention: Type.Object({
+    retainBodies: Type.Integer(),
+    retainRaw: Type.Integer(),
+    retainEvents: Type.Integer(),
+  }),
 });
 
 export type StoredSettings = Static<typeof Settings>;
 
 export function storedSettingsOf(config: Config): StoredSettings {
   const { addresses, ...installation } = installationOf(config);
-  return { url: linkBase(config), installation: { ...installation, addresses: [...addresses] } };
+  const { retainBodies, retainRaw, retainEvents } = config;
+  return {
+    url: linkBase(config),
+    installation: { ...installation, addresses: [...addresses] },
+    retention: { retainBodies, retainRaw, retainEvents },
+  };
 }
 
 /** Stores the settings of a server that starts. Runs before the writer is used. */

@@ -19,7 +19,7 @@ import {
   usageOfProject,
 } from "../modules/projects.ts";
 import { type Command, type Input, UsageError } from "./command.ts";
-import { MAX_RETENTION_DAYS, RECEIVED_DAYS } from "../modules/project-retention.ts";
+import { ensureWithinLimits, MAX_RETENTION_DAYS } from "../modules/project-retention.ts";
 import { isProjectName, PROJECT_NAME_RULE } from "./project-name.ts";
 import { print, STORE_SETTINGS, withNewStore, withStore } from "./store.ts";
 
@@ -109,7 +109,7 @@ export const projectSet: Command = {
     "Language: the language of the footer of marketing mail, and of the pages that it links to.\n" +
     "Logo and colour: what these pages show beside the name of the project.\n" +
     "How long data is kept: the flags --retain-… shorten the period of the server for one project.\n" +
-    "A longer period has no effect.\n" +
+    "A longer period is refused.\n" +
     "Default sender: used if neither the request nor its template names a sender. Its domain must\n" +
     "be verified when mail is sent.",
   positionals: [PROJECT_ARGUMENT],
@@ -131,6 +131,7 @@ export const projectSet: Command = {
     const fields = settingsIn(input);
     return withStore(input, async (store) => {
       const { config, writer } = store;
+      ensureWithinLimits(store.retention, fields);
       const project = resolveProject(store, input.positionals[0] ?? null, commandText("set"));
       const changed = await writer.write(() => {
         const { seq: projectSeq, id: objectId } = project;
@@ -187,7 +188,7 @@ function settingsIn({ flags }: Input): ProjectSettings {
     retainBodies: daysIn(flags, "retain-bodies"),
     retainRaw: daysIn(flags, "retain-raw"),
     retainEvents: daysIn(flags, "retain-events"),
-    retainReceived: daysIn(flags, "retain-received", RECEIVED_DAYS),
+    retainReceived: daysIn(flags, "retain-received"),
   };
   const given = { tracking, language, sender, logoImageId, brandColor, ...periods };
   const settings: ProjectSettings = Object.fromEntries(
@@ -204,15 +205,14 @@ function settingsIn({ flags }: Input): ProjectSettings {
 function daysIn(
   flags: Input["flags"],
   name: (typeof RETENTION_FLAGS)[number]["name"],
-  max = MAX_RETENTION_DAYS,
 ): number | null | undefined {
   const given = flags[name];
   if (given === undefined) return undefined;
   if (given === "default") return null;
   const days = /^\d{1,9}$/.test(given) ? Number(given) : 0;
-  if (days >= 1 && days <= max) return days;
+  if (days >= 1 && days <= MAX_RETENTION_DAYS) return days;
   throw new UsageError(
-    `--${name}: expected a number of days from 1 to ${max}, or default, got "${given}"`,
+    `--${name}: expected a number of days from 1 to ${MAX_RETENTION_DAYS}, or default, got "${given}"`,
   );
 }
 

@@ -77,6 +77,8 @@ export type Store = Pick<
   accounts: Accounts;
   /** The settings that the DNS records of domains depend on. */
   installation: StoredSettings["installation"];
+  /** How long the server keeps data. */
+  retention: StoredSettings["retention"];
   /** The project that `--project` names, or the only one. */
   project: () => ProjectRow;
   /** Throws if the secret is not the one that stored keys were sealed with. */
@@ -157,7 +159,7 @@ async function useStore<T>(input: Input, config: Config, use: Use<T>): Promise<T
   const db = openStoredDatabase(folder.databaseFile);
   try {
     upgradeUnlessServed(db, folder.path);
-    const { url, installation } = serverSettings(input, { db, secret: folder.secret });
+    const { url, installation, retention } = serverSettings(input, { db, secret: folder.secret });
     const clock = systemClock;
     return await use({
       config,
@@ -171,6 +173,7 @@ async function useStore<T>(input: Input, config: Config, use: Use<T>): Promise<T
       makeDkimKeys: generateDkimKeys,
       references: createReferences(),
       installation,
+      retention,
       project: () => resolveProject({ db }, input.flags["project"] ?? null, PROJECT_USAGE),
       requireReadableKeys: () => requireReadableKeys(db, folder.secret),
     });

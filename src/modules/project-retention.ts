@@ -1,9 +1,11 @@
 /**
- * How long a project keeps each kind of data. Null is the period of the installation; a longer one has no
- * effect, because the purges of the installation remove the data of all projects.
+ * How long a project keeps each kind of data. Null is the period of the installation. A longer one is
+ * refused. If that of the installation is shortened later, the longer one has no effect, because the
+ * purges of the installation remove the data of all projects.
  */
 
 import { Type } from "@sinclair/typebox";
+import type { Config } from "../config/settings.ts";
 import type { App } from "../core/app.ts";
 import { statement } from "../db/statement.ts";
 import { described, named } from "../http/documented.ts";
@@ -69,28 +71,29 @@ export const RetentionLimits = named(
   },
 );
 
-/** The periods of the installation; null for good. */
-function limitsIn({ config }: Pick<App, "config">): Retention {
-  return {
-    retainBodies: config.retainBodies || null,
-    retainRaw: config.retainRaw || null,
-    retainEvents: config.retainEvents || null,
-    retainReceived: RECEIVED_DAYS,
-  };
-}
+/** The settings of the server; 0 for good. */
+type ServerPeriods = Pick<Config, "retainBodies" | "retainRaw" | "retainEvents">;
 
-export function presentRetention(app: Pick<App, "config">, row: Retention) {
+/** The periods of the installation; null for good. */
+const limitsIn = ({ retainBodies, retainRaw, retainEvents }: ServerPeriods): Retention => ({
+  retainBodies: retainBodies || null,
+  retainRaw: retainRaw || null,
+  retainEvents: retainEvents || null,
+  retainReceived: RECEIVED_DAYS,
+});
+
+export function presentRetention({ config }: Pick<App, "config">, row: Retention) {
   const { retainBodies, retainRaw, retainEvents, retainReceived } = row;
-  const retentionLimits = limitsIn(app);
+  const retentionLimits = limitsIn(config);
   return { retainBodies, retainRaw, retainEvents, retainReceived, retentionLimits };
 }
 
 /** Throws 422 if a period is longer than that of the installation. */
 export function ensureWithinLimits(
-  app: Pick<App, "config">,
+  server: ServerPeriods,
   given: { readonly [Name in RetentionField]?: number | null | undefined },
 ): void {
-  const limits = limitsIn(app);
+  const limits = limitsIn(server);
   const faults = RETENTION_FIELDS.flatMap((field) => {
     const limit = limits[field];
     if (limit === null || (given[field] ?? 0) <= limit) return [];

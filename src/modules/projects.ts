@@ -119,7 +119,7 @@ function routesOfProject(app: App, admission: Admission) {
       "/:id",
       async ({ project: { seq: projectSeq, id }, role, body, storeWithoutQuota }) => {
         if (body.isEnabled !== undefined && role !== "OWNER") throw ownerNeeded();
-        retention.ensureWithinLimits(app, body);
+        retention.ensureWithinLimits(app.config, body);
         const settings = settingsIn(body);
         const changed = await storeWithoutQuota(() =>
           changeProject(app, resolveProject(app, id), settings),

@@ -4,6 +4,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { buildConfig } from "../../src/config/read.ts";
+import { openDatabase } from "../../src/db/open.ts";
+import { rememberSettings } from "../../src/stored-settings.ts";
 import { mailstead } from "../support/command-line.ts";
 import { valueAt, stringAt } from "../support/json.ts";
 
@@ -116,6 +119,25 @@ describe("mailstead project set", () => {
     expect(removed.answer).toMatchObject({ project: { ...own, retainBodies: null } });
   });
 
+  test("refuses a period that is longer than that of the server, as the API does", async () => {
+    const db = openDatabase(join(folder, "mailstead.db"));
+    rememberSettings(
+      db,
+      buildConfig({}, { defaults: { retainBodies: 20, retainRaw: 0, retainEvents: 400 } }),
+    );
+    db.sqlite.close();
+    for (const [flag, days] of [
+      ["bodies", 20],
+      ["events", 400],
+    ] as const) {
+      const { exit, answer } = await run("project", "set", `--retain-${flag}`, String(days + 1));
+      expect(exit).toBe(1);
+      expect(stringAt(answer, "error.message")).toMatch(`must be at most ${days}, because`);
+    }
+    const set = await run("project", "set", "--retain-bodies", "20", "--retain-raw", "36500");
+    expect(set.answer).toMatchObject({ project: { retainBodies: 20, retainRaw: 36_500 } });
+  });
+
   const faults: [name: string, words: string[], message: RegExp][] = [
     ["a colour that is none", ["--color", "red"], /--color: expected a colour such as '#1d56c4'/],
     ["an image that the project has not", ["--logo", "nothing"], /logoImageId/],
@@ -123,7 +145,7 @@ describe("mailstead project set", () => {
     [
       "a period that is too long",
       ["--retain-received", "31"],
-      /from 1 to 30, or default, got "31"/,
+      /retainReceived: must be at most 30, because the server keeps the data no longer/,
     ],
     ["a period that is no number", ["--retain-raw", "never"], /--retain-raw: .*got "never"/],
     ["a call without settings", [], /at least one of --tracking, --language, --logo, /],
