@@ -3,19 +3,22 @@
  * table each. It loads nothing, runs no script, and is made to be printed.
  */
 
-export type RecordSection = {
+type RecordSection = {
   title: string;
   /** A sentence under the title. */
   note?: string;
   columns: readonly string[];
   rows: readonly (readonly string[])[];
+  /** A sentence that is shown if there are no rows. */
+  nothing: string;
 };
 
-type RecordDocument = {
+type RecordHead = {
+  /** Language tag (BCP 47). */
+  language: string;
   title: string;
   /** Sentences under the title. */
   notes: readonly string[];
-  sections: readonly RecordSection[];
 };
 
 const STYLE = `
@@ -24,20 +27,22 @@ const STYLE = `
   :root { --ink: #e9edf4; --paper: #12151b; --soft: #a5afc0; --line: #313947 }
 }
 * { box-sizing: border-box }
-body { margin: 0 auto; max-width: 60rem; padding: 2rem 1.25rem; background: var(--paper);
+body { margin: 0 auto; max-width: 72rem; padding: 2rem 1.25rem; background: var(--paper);
   color: var(--ink); font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif;
   overflow-wrap: anywhere }
 h1 { margin: 0 0 .75rem; font-size: 1.5rem }
 h2 { margin: 2rem 0 .5rem; font-size: 1.125rem; break-after: avoid }
-p { margin: 0 0 .5rem; color: var(--soft) }
+p { margin: 0 0 .5rem; max-width: 60rem; color: var(--soft) }
 .scroll { overflow-x: auto }
 table { width: 100%; border-collapse: collapse; font-size: .875rem }
 th, td { padding: .375rem .75rem .375rem 0; border-top: 1px solid var(--line); text-align: left;
-  vertical-align: top; white-space: pre-wrap; min-width: 6rem }
-th { color: var(--soft); font-weight: 600 }
+  vertical-align: top; white-space: pre-wrap; min-width: 7.5rem }
+td:last-child { min-width: 10rem }
+th { color: var(--soft); font-weight: 600; overflow-wrap: normal }
 tr { break-inside: avoid }
 @media print { :root { color-scheme: light; --ink: #000; --paper: #fff; --soft: #444; --line: #bbb }
-  body { padding: 0; max-width: none } .scroll { overflow: visible } }
+  body { padding: 0; max-width: none } .scroll { overflow: visible }
+  th, td, td:last-child { min-width: 0 } }
 `;
 
 const STYLE_HASH = new Bun.CryptoHasher("sha256").update(STYLE).digest("base64");
@@ -51,19 +56,15 @@ export const RECORD_HEADERS = {
   "X-Content-Type-Options": "nosniff",
 };
 
-export function recordPage(document: RecordDocument): string {
-  return [...recordPageParts(document.title, document.notes, document.sections)].join("");
+export function recordPage(head: RecordHead, sections: readonly RecordSection[]): string {
+  return recordHead(head) + sections.map(recordSection).join("") + RECORD_END;
 }
 
-/** The same in parts, for a document that is sent while it is made. */
-export function* recordPageParts(
-  title: string,
-  notes: readonly string[],
-  sections: Iterable<RecordSection>,
-): Generator<string> {
+/** The start of a document that is sent while it is made; its sections and `RECORD_END` follow. */
+export function recordHead({ language, title, notes }: RecordHead): string {
   const name = Bun.escapeHTML(title);
-  yield `<!doctype html>
-<html lang="en">
+  return `<!doctype html>
+<html lang="${Bun.escapeHTML(language)}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -74,17 +75,17 @@ export function* recordPageParts(
 <body>
 <h1>${name}</h1>
 ${notes.map((note) => `<p>${Bun.escapeHTML(note)}</p>\n`).join("")}`;
-  for (const section of sections) yield sectionOf(section);
-  yield "</body>\n</html>\n";
 }
 
-function sectionOf({ title, note, columns, rows }: RecordSection): string {
+export const RECORD_END = "</body>\n</html>\n";
+
+export function recordSection({ title, note, columns, rows, nothing }: RecordSection): string {
   const cells = (tag: "th" | "td", row: readonly string[]) =>
     `<tr>${row.map((cell) => `<${tag}>${Bun.escapeHTML(cell)}</${tag}>`).join("")}</tr>`;
   const about = note === undefined ? "" : `<p>${Bun.escapeHTML(note)}</p>\n`;
   const table =
     rows.length === 0
-      ? "<p>Nothing is stored.</p>"
+      ? `<p>${Bun.escapeHTML(nothing)}</p>`
       : `<div class="scroll"><table>
 <thead>${cells("th", columns)}</thead>
 <tbody>

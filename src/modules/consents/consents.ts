@@ -156,34 +156,38 @@ function proofAsPage(app: App, project: string, contact: ContactRow): Response {
   const wordings = new Map(
     entries.flatMap(({ wording: w }) => (w === null ? [] : [[w.digest, w.text]])),
   );
-  const page = recordPage({
+  const head = {
+    language: "en",
     title: `Proof of consent: ${contact.email}`,
     notes: [
       `Project: ${project}. Contact ${contact.id}, which is ${contact.isSubscribed ? "subscribed" : "not subscribed"} now.`,
       `Made at ${isoTime(app.clock.now())}. Times are in UTC.`,
       `SHA-256 of the entries as JSON: ${sha256(JSON.stringify(entries))}`,
     ],
-    sections: [
-      {
-        title: "Entries",
-        columns: ["Time", "What", "About", "By way of", "Client address", "Wording (SHA-256)"],
-        rows: entries.map((entry) => [
-          entry.at.replace("T", " ").replace(/\.\d{3}Z$/, ""),
-          KIND_NAMES[entry.kind],
-          subjectOf(entry),
-          [SOURCE_NAMES[entry.source.type], entry.source.id].filter(Boolean).join("\n"),
-          entry.clientAddress ?? "not known",
-          entry.wording?.digest ?? "none of this server",
-        ]),
-      },
-      {
-        title: "Wordings",
-        note: "The texts as they were shown. {email} stands for the address of the person.",
-        columns: ["SHA-256", "Text"],
-        rows: [...wordings],
-      },
-    ],
-  });
+  };
+  const nothing = "Nothing is stored.";
+  const page = recordPage(head, [
+    {
+      title: "Entries",
+      nothing,
+      columns: ["Time", "What", "About", "By way of", "Client address", "Wording (SHA-256)"],
+      rows: entries.map((entry) => [
+        entry.at.replace("T", " ").replace(/\.\d{3}Z$/, ""),
+        KIND_NAMES[entry.kind],
+        subjectOf(entry),
+        [SOURCE_NAMES[entry.source.type], entry.source.id].filter(Boolean).join("\n"),
+        entry.clientAddress ?? "not known",
+        entry.wording?.digest ?? "none of this server",
+      ]),
+    },
+    {
+      title: "Wordings",
+      nothing,
+      note: "The texts as they were shown. {email} stands for the address of the person.",
+      columns: ["SHA-256", "Text"],
+      rows: [...wordings],
+    },
+  ]);
   return new Response(page, { headers: RECORD_HEADERS });
 }
 

@@ -170,7 +170,11 @@ function perform(app: App, asked: Asked, action: Action): Response | null {
   const { newAddress } = request;
   useRequest(app, request);
   if (request.kind === "EXPORT") {
-    return exportPerson(app, contact, action === "view" ? "html" : "json");
+    return exportPerson(
+      app,
+      contact,
+      action === "view" ? { format: "html", texts } : { format: "json" },
+    );
   }
   if (request.kind === "ERASURE") return erase(app, opened);
   if (newAddress === null) throw new Error("a change of address has no address");

@@ -29,8 +29,11 @@ import { AppError, notFound } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { eraseMessagesOf, mailsUnderWay } from "../../outbox/erase-content.ts";
+import { chooseTexts } from "../../render/language.ts";
+import { contactLanguage } from "../contacts/language.ts";
 import { contactRemoval } from "../contacts/remove.ts";
 import { contactService, getContact } from "../contacts/service.ts";
+import { projectBySeq } from "../projects.ts";
 import { removeSuppressionOf, standingOfErased } from "../suppressions.ts";
 import { addressDigest, type ErasedStanding, storeErasureKey } from "./erased.ts";
 import { ErasureInput, ErasureReceipt, PersonFile, PersonQuery } from "./erasure-model.ts";
@@ -276,12 +279,18 @@ export const erasureOperations = operations(
       summary: "Export all that is stored about a person",
       description:
         "Streams the contact with its consents, topics, segments, mails and their bodies, events, workflows, " +
-        "received mails and refused rows of imports: JSON, or a page to read (`format=html`).",
+        "received mails and refused rows of imports: JSON, or a page to read (`format=html`) in the language of " +
+        "the contact, else of the project, else in English.",
       headers: ["Content-Disposition"],
       query: PersonQuery,
       answer: PersonFile,
-      run: (app, { project, params, query }) =>
-        exportPerson(app, getContact(app, project.seq, params.id), query.format ?? "json"),
+      run(app, { project, params, query }) {
+        const contact = getContact(app, project.seq, params.id);
+        if (query.format !== "html") return exportPerson(app, contact, { format: "json" });
+        const { language } = projectBySeq(app, project.seq);
+        const texts = chooseTexts(contactLanguage(contact) ?? language, null);
+        return exportPerson(app, contact, { format: "html", texts });
+      },
     }),
     read("GET /erasures", {
       id: "listErasures",

@@ -1,11 +1,18 @@
 /**
- * The export of all that a project has stored about a person: JSON, or a page to read. Both are made
- * while the client reads them.
+ * The export of all that a project has stored about a person: JSON, or a page to read in the language
+ * of the person. Both are made while the client reads them.
  */
 
 import type { App } from "../../core/app.ts";
-import { RECORD_HEADERS, recordPageParts, type RecordSection } from "../../http/record-page.ts";
+import { RECORD_END, RECORD_HEADERS, recordHead, recordSection } from "../../http/record-page.ts";
 import { isoTime } from "../../lib/clock.ts";
+import { nextIteration } from "../../lib/yield.ts";
+import {
+  type DataExportField,
+  type DataExportTexts,
+  dataExportTexts,
+} from "../../render/data-export-texts.ts";
+import { fillPlaceholders, type Texts } from "../../render/language.ts";
 import type { ContactRow } from "../contacts/service.ts";
 import {
   MAX_BODIES,
@@ -14,28 +21,29 @@ import {
   type PersonSection,
 } from "./person-records.ts";
 
-type ExportFormat = "json" | "html";
+type ExportFormat = { format: "json" } | { format: "html"; texts: Texts };
 
 /** Records of a section of the page; the JSON has all of them. */
 const MAX_SHOWN = 1_000;
+/** The other work of the event loop runs after so many records. */
+const RECORDS_AT_ONCE = 50;
 const LONGEST_CELL = 10_000;
 
 const project = "SELECT name FROM projects WHERE seq = ?";
 
 /** The answer with the export. The contact must exist. */
-export function exportPerson(app: App, contact: ContactRow, format: ExportFormat): Response {
-  const parts = format === "json" ? jsonParts(app, contact) : pageParts(app, contact);
-  const headers =
-    format === "json"
-      ? { "Content-Type": "application/json", "Cache-Control": "no-store" }
-      : RECORD_HEADERS;
-  return new Response(streamOf(parts), {
+export function exportPerson(app: App, contact: ContactRow, wanted: ExportFormat): Response {
+  if (wanted.format === "html") {
+    return new Response(streamOf(pageParts(app, contact, wanted.texts)), {
+      headers: RECORD_HEADERS,
+    });
+  }
+  return new Response(streamOf(jsonParts(app, contact)), {
     headers: {
-      ...headers,
-      ...(format === "json" && {
-        "Content-Disposition": 'attachment; filename="stored-about-you.json"',
-        "X-Content-Type-Options": "nosniff",
-      }),
+      "Content-Type": "application/json",
+      "Cache-Control": "no-store",
+      "Content-Disposition": 'attachment; filename="stored-about-you.json"',
+      "X-Content-Type-Options": "nosniff",
     },
   });
 }
@@ -63,7 +71,7 @@ async function* jsonParts(app: App, contact: ContactRow): AsyncGenerator<string>
     const isOne = section.name === "contact" || section.name === "suppression";
     yield `,\n${JSON.stringify(section.name)}:${isOne ? "" : "["}`;
     let count = 0;
-    for await (const record of section.records(app, contact)) {
+    for await (const record of section.records(app, contact, { hasBodies: true })) {
       yield `${count++ === 0 ? "" : ",\n"}${JSON.stringify(record)}`;
     }
     yield isOne ? (count === 0 ? "null" : "") : "]";
@@ -71,52 +79,107 @@ async function* jsonParts(app: App, contact: ContactRow): AsyncGenerator<string>
   yield "}\n";
 }
 
-async function* pageParts(app: App, contact: ContactRow): AsyncGenerator<string> {
-  const notes = [
-    `Project: ${projectName(app, contact)}. Exported at ${isoTime(app.clock.now())}; times are in UTC.`,
-    `The JSON export has all records. This page shows the first ${MAX_SHOWN.toLocaleString("en-US")} of each kind, ` +
-      `and the bodies of the newest ${MAX_BODIES.toLocaleString("en-US")} mails are in the JSON.`,
-  ];
-  const title = `Stored about ${contact.email}`;
-  const [head = "", ...tail] = recordPageParts(title, notes, []);
-  yield head;
+async function* pageParts(app: App, contact: ContactRow, texts: Texts): AsyncGenerator<string> {
+  const words = dataExportTexts(texts);
+  const wording = createWording(texts.language, words);
+  const number = new Intl.NumberFormat(texts.language);
+  const fill = (text: string) =>
+    fillPlaceholders(text, {
+      project: projectName(app, contact),
+      email: contact.email,
+      date: wording.time(app.clock.now()),
+      shown: number.format(MAX_SHOWN),
+      bodies: number.format(MAX_BODIES),
+    });
+  const notes = [fill(words.madeAt), fill(words.limits), words.codes];
+  yield recordHead({ language: texts.language, title: fill(words.title), notes });
   for (const section of PERSON_SECTIONS) {
-    const table = await tableOf(app, contact, section);
-    const [, part = ""] = recordPageParts(title, notes, [table]);
-    yield part;
+    const shown = await firstRecords(app, contact, section);
+    const title = words.sections[section.name];
+    yield recordSection({ title, ...tableOf(shown, wording), nothing: words.nothing });
   }
-  yield tail.join("");
+  yield RECORD_END;
 }
 
-async function tableOf(
+type ShownRecord = Omit<PersonRecord, "body">;
+
+async function firstRecords(
   app: App,
   contact: ContactRow,
-  { title, records }: PersonSection,
-): Promise<RecordSection> {
-  const shown: PersonRecord[] = [];
-  for await (const record of records(app, contact)) {
+  { records }: PersonSection,
+): Promise<ShownRecord[]> {
+  const shown: ShownRecord[] = [];
+  for await (const record of records(app, contact, { hasBodies: false })) {
     if (shown.length === MAX_SHOWN) break;
     const { body: _, ...rest } = record;
     shown.push(rest);
+    if (shown.length % RECORDS_AT_ONCE === 0) await nextIteration();
   }
-  const names = [...new Set(shown.flatMap((record) => Object.keys(record)))];
-  // One record is a list of its members; many are a table.
-  if (shown.length === 1 && shown[0] !== undefined) {
-    const rows = Object.entries(shown[0]).map(([name, value]) => [labelOf(name), cellOf(value)]);
-    return { title, columns: ["Field", "Value"], rows };
-  }
-  const rows = shown.map((record) => names.map((name) => cellOf(record[name])));
-  return { title, columns: names.map(labelOf), rows };
+  return shown;
 }
 
-/** `createdAt` → `Created at`. */
-function labelOf(name: string): string {
-  const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-  return words.charAt(0).toUpperCase() + words.slice(1);
+/** One record is a list of its members; many are a table. */
+function tableOf(records: readonly ShownRecord[], { words, label, cell }: Wording) {
+  const [first] = records;
+  if (records.length === 1 && first !== undefined) {
+    const rows = Object.entries(first).map(([name, value]) => [label(name), cell(name, value)]);
+    return { columns: [words.field, words.value], rows };
+  }
+  const all = records.map((record) => new Map<string, unknown>(Object.entries(record)));
+  const names = [...new Set(all.flatMap((record) => [...record.keys()]))];
+  const rows = all.map((record) => names.map((name) => cell(name, record.get(name))));
+  return { columns: names.map(label), rows };
 }
 
-function cellOf(value: unknown): string {
-  if (value === null || value === undefined) return "–";
-  const text = typeof value === "string" ? value : JSON.stringify(value, null, 1);
-  return text.length > LONGEST_CELL ? `${text.slice(0, LONGEST_CELL)}…` : text;
+type Wording = ReturnType<typeof createWording>;
+
+/** Writes labels, times and values in a language. */
+function createWording(language: string, words: DataExportTexts) {
+  const format = new Intl.DateTimeFormat(language, {
+    dateStyle: "long",
+    timeStyle: "medium",
+    timeZone: "UTC",
+  });
+  const time = (at: number): string => format.format(at);
+  const label = (name: string): string => (isField(words, name) ? words.fields[name] : name);
+
+  function valueText(name: string, value: unknown): string {
+    if (value === null || value === undefined) return "–";
+    if (typeof value === "boolean") return value ? words.yes : words.no;
+    if (typeof value === "string") return isTime(name) ? time(Date.parse(value)) : value;
+    if (typeof value !== "object") return JSON.stringify(value);
+    if (!MADE_OF_FIELDS.has(name)) return JSON.stringify(value, null, 1);
+    if (Array.isArray(value)) return value.map((part) => valueText(name, part)).join("\n\n") || "–";
+    return Object.entries(value)
+      .map(([part, held]) => `${label(part)}: ${valueText(part, held)}`)
+      .join("\n");
+  }
+
+  return {
+    words,
+    time,
+    label,
+    cell(name: string, value: unknown): string {
+      const text = valueText(name, value);
+      return text.length > LONGEST_CELL ? `${text.slice(0, LONGEST_CELL)}…` : text;
+    },
+  };
 }
+
+function isField({ fields }: DataExportTexts, name: string): name is DataExportField {
+  return Object.hasOwn(fields, name);
+}
+
+/** Members with records of this server; other members have the data of the project as JSON. */
+const MADE_OF_FIELDS: ReadonlySet<string> = new Set([
+  "attempts",
+  "reports",
+  "steps",
+  "topic",
+  "source",
+  "wording",
+]);
+
+/** True for the members that hold a time in ISO 8601. */
+const isTime = (name: string): boolean =>
+  name === "at" || name === "pausedUntil" || name.endsWith("At");

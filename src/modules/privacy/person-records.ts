@@ -4,6 +4,7 @@
  */
 
 import type { App } from "../../core/app.ts";
+import type { DataExportField, DataExportSection } from "../../render/data-export-texts.ts";
 import { topicChoices } from "../topics/choices.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
@@ -14,27 +15,29 @@ import { presentContent } from "../emails/content/contents.ts";
 import { hideConfirmations } from "../emails/content/hidden-links.ts";
 import { emailService } from "../emails/emails.ts";
 
-export type PersonRecord = Readonly<Record<string, unknown>>;
+/** `body` is in the JSON only; the page has labels for the other members. */
+export type PersonRecord = Readonly<Partial<Record<DataExportField | "body", unknown>>>;
 
 export type PersonSection = {
-  /** The member of the JSON document. */
-  name: string;
-  title: string;
-  records: (app: App, contact: ContactRow) => AsyncIterable<PersonRecord> | Iterable<PersonRecord>;
+  name: DataExportSection;
+  records: (
+    app: App,
+    contact: ContactRow,
+    content: { hasBodies: boolean },
+  ) => AsyncIterable<PersonRecord> | Iterable<PersonRecord>;
 };
 
 const PAGE = 100;
 /** Events that are read at once by their numbers. */
 const EVENT_PAGE = 500;
-/** The newest mails whose bodies are shown: each is rendered again. */
+/** The newest mails whose bodies are in the JSON: each is rendered again. */
 export const MAX_BODIES = 1_000;
 
 export const PERSON_SECTIONS: readonly PersonSection[] = [
-  { name: "contact", title: "Contact", records: (_, contact) => [presentContact(contact)] },
-  { name: "consents", title: "Consents", records: (app, { seq }) => consentsOf(app, seq) },
+  { name: "contact", records: (_, contact) => [presentContact(contact)] },
+  { name: "consents", records: (app, { seq }) => consentsOf(app, seq) },
   {
     name: "topics",
-    title: "Topics",
     *records(app, contact) {
       for (const { topic, isSubscribed, changedAt } of topicChoices(app, contact)) {
         // The person may read the export, and is not told of the private topics of others.
@@ -44,18 +47,14 @@ export const PERSON_SECTIONS: readonly PersonSection[] = [
       }
     },
   },
-  { name: "segments", title: "Segments", records: readSegments },
-  { name: "suppression", title: "Suppression", records: readSuppression },
-  {
-    name: "formSubmissions",
-    title: "Sign-ups that wait for a confirmation",
-    records: readSubmissions,
-  },
-  { name: "mails", title: "Mails", records: readMails },
-  { name: "receivedMails", title: "Mails that were received", records: readReceived },
-  { name: "workflows", title: "Workflows", records: readExecutions },
-  { name: "importFaults", title: "Rows of imports that were refused", records: readImportFaults },
-  { name: "events", title: "Events", records: readEvents },
+  { name: "segments", records: readSegments },
+  { name: "suppression", records: readSuppression },
+  { name: "formSubmissions", records: readSubmissions },
+  { name: "mails", records: readMails },
+  { name: "receivedMails", records: readReceived },
+  { name: "workflows", records: readExecutions },
+  { name: "importFaults", records: readImportFaults },
+  { name: "events", records: readEvents },
 ];
 
 function query<Row>({ db }: App, sql: string, ...values: (string | number)[]): Row[] {
@@ -157,7 +156,11 @@ const MAILS = `
   FROM emails e JOIN messages m ON m.seq = e.message_seq
   WHERE e.contact_seq = ?1 AND e.seq > ?2 ORDER BY e.seq`;
 
-async function* readMails(app: App, { seq, projectSeq }: ContactRow): AsyncGenerator<PersonRecord> {
+async function* readMails(
+  app: App,
+  { seq, projectSeq }: ContactRow,
+  { hasBodies }: { hasBodies: boolean },
+): AsyncGenerator<PersonRecord> {
   for (const mail of pagesOf<MailRow>(app, MAILS, seq)) {
     const { id, to, subject, from, source, status, tags, variables } = mail;
     yield {
@@ -178,7 +181,7 @@ async function* readMails(app: App, { seq, projectSeq }: ContactRow): AsyncGener
       complainedAt: isoTimeOrNull(mail.complainedAt),
       attempts: attemptsOf(app, mail.seq),
       reports: reportsOf(app, mail.seq),
-      body: mail.isRecent === 1 ? await bodyOf(app, projectSeq, id) : null,
+      body: hasBodies && mail.isRecent === 1 ? await bodyOf(app, projectSeq, id) : null,
     };
   }
 }
@@ -206,7 +209,7 @@ function reportsOf(app: App, emailSeq: number): PersonRecord[] {
 }
 
 /** The body as it was sent; null if it is not stored any more, or cannot be rendered again. */
-async function bodyOf(app: App, projectSeq: number, id: string): Promise<PersonRecord | null> {
+async function bodyOf(app: App, projectSeq: number, id: string) {
   const { contents } = emailService(app);
   try {
     const { html, text, attachments, isShortened } = presentContent(

@@ -188,7 +188,10 @@ describe("the data", () => {
     const file = await submit(link, CONFIRM);
     expect(file.headers.get("content-disposition")).toStartWith("attachment");
     expect(file.at("contact.email")).toBe("ada@example.net");
+    const { t } = person;
+    await t.call("PATCH", `/contacts/${await person.contactId()}`, { data: { language: "nl" } });
     const page = await submit(link, "action=view");
+    expect(page.text("")).toContain("Opgeslagen gegevens over ada@example.net");
     expect(page.headers.get("content-type")).toStartWith("text/html");
     expect(page.text("")).toContain("ada@example.net");
     const ends = [await submit(link, CONFIRM), await submit(link, CONFIRM)];

@@ -1,6 +1,8 @@
 /** The export of what is stored about a person, and the proof of their consents. */
 
 import { expect, test } from "bun:test";
+import { dataExportTexts } from "../../../src/render/data-export-texts.ts";
+import { textsIn } from "../../../src/render/language.ts";
 import { listAt, stringAt, valueAt } from "../../support/json.ts";
 import { mailingOf } from "../../support/mailing.ts";
 import { projectPerTest } from "../../support/project-per-test.ts";
@@ -52,9 +54,47 @@ test("the page escapes what the person wrote", async () => {
   const { t, id } = await person();
   const page = await t.call("GET", `/contacts/${id}/export?format=html`);
   expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
-  expect(page.text("")).toContain("Stored about ada@example.net");
+  expect(page.text("")).toContain("<h1>Data stored about ada@example.net</h1>");
   expect(page.text("")).toContain("&lt;b&gt;&amp;");
   expect(page.text("")).not.toContain("<b>");
+});
+
+/** The page of a contact with this language, and its labels: the headings of all tables and rows. */
+async function pageIn(language: string) {
+  const { t, id } = await person();
+  await t.create("/topics", { name: "Offers", visibility: "PUBLIC" }, "data.id");
+  await t.call("POST", "/v1/track", { event: "left", email: "ada@example.net", subscribed: true });
+  await t.call("PATCH", `/contacts/${id}`, { data: { language } });
+  const html = (await t.call("GET", `/contacts/${id}/export?format=html`)).text("");
+  const inTags = [...html.matchAll(/<(?:h1|h2|th|p)>([^<]+)<|<tr><td>([^<]+)</g)];
+  return { html, labels: inTags.map(([, heading, first]) => heading ?? first ?? "") };
+}
+
+test.each([
+  ["de", "Gespeicherte Daten zu ada@example.net", /^\d{1,2}\. \p{L}+ \d{4} um \d\d:\d\d:\d\d$/u],
+  ["ja", "ada@example.net に関する保存データ", /^\d{4}年\d{1,2}月\d{1,2}日 \d{1,2}:\d\d:\d\d$/],
+])("the page of a person who reads %s is in that language", async (language, title, time) => {
+  const { html, labels } = await pageIn(language);
+  expect(html).toContain(`<html lang="${language}">`);
+  expect(html).toContain(`<title>${title}</title>`);
+  const cells = [...html.matchAll(/<td>([^<]*)</g)].map(([, cell]) => cell ?? "");
+  expect(cells.filter((cell) => time.test(cell)).length).toBeGreaterThan(5);
+  expect(cells.filter((cell) => /^\d{4}-\d\d-\d\dT/.test(cell))).toEqual([]);
+  expect(cells).not.toContain("true");
+  const english = textsIn("en");
+  if (english === null) throw new Error("no English texts");
+  const { sections, fields, ...rest } = dataExportTexts(english);
+  const shared = new Set(["Name", "Status", "Segment", "Text"]);
+  const words = [...Object.values(sections), ...Object.values(fields), ...Object.values(rest)];
+  const left = new Set([...words, ...Object.keys(fields)].filter((word) => !shared.has(word)));
+  expect(labels.filter((label) => left.has(label))).toEqual([]);
+});
+
+test("a contact without a language gets the page in the language of the project", async () => {
+  const { t, id } = await person();
+  t.db.sqlite.run("UPDATE projects SET language = 'fr-CA' WHERE seq = ?", [t.project.seq]);
+  const page = await t.call("GET", `/contacts/${id}/export?format=html`);
+  expect(page.text("")).toContain('<html lang="fr">');
 });
 
 test("the proof shows each wording once, with its digest", async () => {
