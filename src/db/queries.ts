@@ -8,14 +8,15 @@
  * - `in_time(position)` does the same and says where it ended, such as at a `seq`.
  * - `has_text(text, part)` finds a part of a text in any letter case, also beyond ASCII. `part` comes
  *   from `folded`.
- * - `zip_mentions(bytes, first, second)` says whether bytes, unpacked if zstd has packed them, have two
- *   texts in any case of ASCII letters, also in base64 and quoted-printable.
+ * - `zip_mentions(bytes, first, second, before)` says whether bytes, unpacked if zstd has packed them,
+ *   have two texts in any case of ASCII letters, also in base64 and quoted-printable. `before` is the
+ *   piece of the message that precedes these bytes, of which the end is searched as well; or null.
  * - `folded(text)` is the same function in SQL.
  */
 
 import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { mayContain } from "../lib/text-signature.ts";
-import { decodedOctets } from "../lib/decoded-octets.ts";
+import { decodedOctets, withEndOf } from "../lib/decoded-octets.ts";
 
 /**
  * The condition that reads the clock for about one row of 256, by the column `seq` of the outermost
@@ -59,6 +60,11 @@ const MAX_STATEMENTS = 200;
 
 export const folded = (text: string): string => text.toLowerCase().normalize("NFC");
 
+function unpacked(stored: Uint8Array): Uint8Array {
+  const isZipped = ZSTD.equals(stored.subarray(0, ZSTD.byteLength));
+  return isZipped ? Bun.zstdDecompressSync(stored) : stored;
+}
+
 /**
  * Returns a function that runs a query. A connection has one. `isInterrupted` says that every read
  * must end now.
@@ -93,13 +99,16 @@ export function createQueryRunner(
   sqlite.function("zip_has", (zipped: Uint8Array | null, part: string) =>
     zipped !== null && Bun.zstdDecompressSync(zipped).includes(part) ? 1 : 0,
   );
-  sqlite.function("zip_mentions", (stored: Uint8Array | null, first: string, second: string) => {
-    if (stored === null) return 0;
-    const isZipped = ZSTD.equals(stored.subarray(0, ZSTD.byteLength));
-    const bytes = isZipped ? Bun.zstdDecompressSync(stored) : stored;
-    const text = decodedOctets(bytes).toString("latin1").toLowerCase();
-    return text.includes(first) && text.includes(second) ? 1 : 0;
-  });
+  sqlite.function(
+    "zip_mentions",
+    (stored: Uint8Array | null, first: string, second: string, before: Uint8Array | null) => {
+      if (stored === null) return 0;
+      const bytes = unpacked(stored);
+      const searched = before === null ? bytes : withEndOf(unpacked(before), bytes);
+      const text = decodedOctets(searched).toString("latin1").toLowerCase();
+      return text.includes(first) && text.includes(second) ? 1 : 0;
+    },
+  );
   const expressions = new Map<string, RegExp>();
   sqlite.function("regexp", (pattern: string, value: string | number | null) => {
     if (value === null) return null;

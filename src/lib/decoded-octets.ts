@@ -4,6 +4,8 @@
  * lines in base64 stand for is added at the end. It takes time in proportion to the length. Pure.
  */
 
+/** Several of the longest lines of a message, which have 1,000 octets (RFC 5321 §4.5.3.1.6). */
+const OVERLAP_BYTES = 4 * 1024;
 const BASE64_LINE = /^[A-Za-z\d+/]+={0,2}$/;
 
 export function decodedOctets(raw: Uint8Array): Buffer {
@@ -15,4 +17,12 @@ export function decodedOctets(raw: Uint8Array): Buffer {
     .filter((line) => line.length % 4 === 0 && BASE64_LINE.test(line))
     .map((line) => Buffer.from(line, "base64"));
   return Buffer.concat([Buffer.from(`${joined}\n`, "latin1"), ...decoded]);
+}
+
+/**
+ * A piece of a message, preceded by the end of the piece before it, so that a text which is divided
+ * between the two is found.
+ */
+export function withEndOf(before: Uint8Array, piece: Uint8Array): Buffer {
+  return Buffer.concat([before.subarray(-OVERLAP_BYTES), piece]);
 }

@@ -12,10 +12,25 @@ import { createReceivedRemoval } from "../inbound-routes/removal.ts";
 import { receivedRows } from "../inbound-routes/inbound-routes.ts";
 import { messageStore, rawForm } from "../inboxes/messages/store.ts";
 import { removeRequest } from "../preferences/requests.ts";
-import { decodedOctets } from "../../lib/decoded-octets.ts";
+import { decodedOctets, withEndOf } from "../../lib/decoded-octets.ts";
 import { removeSuppressionOf } from "../suppressions.ts";
 import { lowerCase, mentions } from "./spellings.ts";
 import type { RowResult, Search } from "./sweep.ts";
+
+/** Tables whose rows are pieces of messages, numbered by `position`, and the column of the message. */
+const MESSAGE_OF_PIECE: Readonly<Record<string, string>> = {
+  inbox_raw: "message_seq",
+  message_pieces: "message_seq",
+  received_pieces: "mail_seq",
+};
+
+/** SQL of the bytes that precede those of a row `t`: null unless the row is a later piece of a message. */
+export function bytesBefore(table: string): string {
+  const message = MESSAGE_OF_PIECE[table];
+  if (message === undefined) return "NULL";
+  return `(SELECT b.bytes FROM ${table} b
+    WHERE b.${message} = t.${message} AND b.position = t.position - 1)`;
+}
 
 /** `replace` replaces the address in the texts of the row. */
 type Remove = (row: number, search: Search, replace: () => RowResult) => RowResult;
@@ -71,13 +86,7 @@ const REMOVERS: Readonly<Record<string, Remover>> = {
                  FROM inbox_parts WHERE rowid = ?`;
     return caughtBy(app, sql, row, spellings);
   },
-  inbox_raw: (app, row, { spellings }) =>
-    caughtBy(
-      app,
-      "SELECT message_seq AS seq, bytes FROM inbox_raw WHERE rowid = ?",
-      row,
-      spellings,
-    ),
+  inbox_raw: (app, row, { spellings }) => caughtBy(app, pieceSql("inbox_raw"), row, spellings),
   inbox_texts: (app, row, { spellings }) => {
     const sql = `SELECT message_seq AS seq, rest AS bytes,
                         concat_ws(char(10), sender, recipients, cc, bcc, reply_to, subject, text) AS text
@@ -86,11 +95,7 @@ const REMOVERS: Readonly<Record<string, Remover>> = {
   },
 
   message_pieces: (app, row, { spellings }) => {
-    const found = readRow(
-      app,
-      "SELECT message_seq AS seq, bytes FROM message_pieces WHERE rowid = ?",
-      row,
-    );
+    const found = readRow(app, pieceSql("message_pieces"), row);
     if (found === null || !rowMentions(found, spellings)) return "unchanged";
     return eraseSubmitted(app, found.seq) ? "changed" : "postponed";
   },
@@ -109,12 +114,7 @@ const REMOVERS: Readonly<Record<string, Remover>> = {
     return receivedBy(app, sql, row, spellings);
   },
   received_pieces: (app, row, { spellings }) =>
-    receivedBy(
-      app,
-      "SELECT mail_seq AS seq, bytes FROM received_pieces WHERE rowid = ?",
-      row,
-      spellings,
-    ),
+    receivedBy(app, pieceSql("received_pieces"), row, spellings),
 
   suppressions: (app, row, { projectSeq, addresses }) => {
     const sql = "SELECT email AS text FROM suppressions WHERE seq = ?";
@@ -129,21 +129,36 @@ const CAUGHT_TEXTS = `
   SELECT seq, concat_ws(char(10), envelope, username, addresses, subject, snippet, tags) AS text
   FROM inbox_messages WHERE seq = ?`;
 
-type FoundRow = { seq: number; text?: string | null; bytes?: Uint8Array | null };
+const pieceSql = (table: string): string =>
+  `SELECT ${MESSAGE_OF_PIECE[table]} AS seq, bytes, ${bytesBefore(table)} AS before
+   FROM ${table} t WHERE rowid = ?`;
+
+type FoundRow = {
+  seq: number;
+  text?: string | null;
+  bytes?: Uint8Array | null;
+  before?: Uint8Array | null;
+};
 
 function readRow(app: App, sql: string, row: number): FoundRow | null {
   return app.db.sqlite.query<FoundRow, [number]>(sql).get(row);
 }
 
-function rowMentions({ text, bytes }: FoundRow, spellings: readonly string[]): boolean {
+function rowMentions({ text, bytes, before }: FoundRow, spellings: readonly string[]): boolean {
   return (
     (typeof text === "string" && mentions(text, spellings)) ||
-    (bytes instanceof Uint8Array && bytesMention(bytes, spellings))
+    (bytes instanceof Uint8Array && bytesMention(bytes, spellings, before))
   );
 }
 
-function bytesMention(bytes: Uint8Array, spellings: readonly string[]): boolean {
-  return mentions(lowerCase(decodedOctets(rawForm(bytes)).toString("utf8")), spellings);
+function bytesMention(
+  stored: Uint8Array,
+  spellings: readonly string[],
+  before: Uint8Array | null = null,
+): boolean {
+  const bytes = rawForm(stored);
+  const searched = before === null ? bytes : withEndOf(rawForm(before), bytes);
+  return mentions(lowerCase(decodedOctets(searched).toString("utf8")), spellings);
 }
 
 function anyMention(app: App, sql: string, row: number, spellings: readonly string[]): boolean {

@@ -16,7 +16,7 @@ import type { App } from "../../core/app.ts";
 import { forgetRows } from "../../lib/cached-rows.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { PERSON_TABLES } from "./person-tables.ts";
-import { removerOf } from "./removers.ts";
+import { bytesBefore, removerOf } from "./removers.ts";
 import { markersOf, mentions, replaceAddress } from "./spellings.ts";
 
 type SearchedTable = {
@@ -58,7 +58,8 @@ export function readTables(sqlite: Database): SearchedTable[] {
         .filter((column) => !(column in unsearched));
       const packed = PACKED[name];
       if (texts.length === 0 && packed === undefined) return [];
-      const bytes = packed === undefined ? null : `zip_mentions(t.${packed}, ?, ?)`;
+      const bytes =
+        packed === undefined ? null : `zip_mentions(t.${packed}, ?, ?, ${bytesBefore(name)})`;
       return [{ name, texts, ofProject: projectCondition(sqlite, name), bytes }];
     });
 }
