@@ -89,6 +89,7 @@ function rowOf(number: number, html: string): MailRow {
     html,
     headers: "[]",
     topicName: null,
+    listLabel: null,
     isMarketing: true,
     bounceHost: null,
     attachments: [],

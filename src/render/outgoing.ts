@@ -4,7 +4,7 @@
  * request (`render-budget.ts`); the rendered subject is checked (`subject.ts`); then
  * `prepareOutgoing` adds the footer to marketing mail (`footer.ts`), rewrites links and adds the
  * tracking pixel (`rewrite.ts`, `links.ts`), makes the text alternative (`text.ts`) and adds the
- * list headers (`list-unsubscribe.ts`; docs/delivery.md#C6, docs/delivery.md#C7).
+ * list headers (`list-headers.ts`; docs/delivery.md#C6, docs/delivery.md#C7).
  *
  * The function is pure, so that every attempt sends the same bytes. It runs before the mail is
  * signed, so that the DKIM signature covers its result. The text alternative keeps the original
@@ -14,7 +14,7 @@
 import { type Footer, hasUnsubscribeLink, unsubscribeFooter } from "./footer.ts";
 import { type LinkParameters, withParameters } from "./link-parameters.ts";
 import { archiveBase, pixelUrl, type RecipientLinks, redirectBase, redirectUrl } from "./links.ts";
-import { type Header, withListHeaders } from "./list-unsubscribe.ts";
+import { type Header, withListHeaders } from "./list-headers.ts";
 import { rewriteHtml } from "./rewrite.ts";
 import { htmlToText } from "./text.ts";
 
@@ -34,6 +34,8 @@ export type OutgoingInput = {
     topicName?: string | null;
     language: string;
     feedbackId: string;
+    /** Identifies the topic to mail programs; null or absent for none. */
+    listId?: string | null;
     /** Null or absent if no server receives unsubscriptions by mail. */
     unsubscribeAddress?: string | null;
   } | null;
@@ -75,8 +77,8 @@ export function outgoingHeaders(input: Omit<OutgoingInput, "html">): readonly He
   const { headers, links, marketing } = input;
   if (marketing === null) return headers;
   const { unsubscribeUrl } = links;
-  const { feedbackId, unsubscribeAddress = null } = marketing;
-  return withListHeaders(headers, { unsubscribeUrl, unsubscribeAddress, feedbackId });
+  const { feedbackId, listId = null, unsubscribeAddress = null } = marketing;
+  return withListHeaders(headers, { unsubscribeUrl, unsubscribeAddress, feedbackId, listId });
 }
 
 /** The text alternative with the footer, if there is one. */

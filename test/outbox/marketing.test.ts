@@ -75,6 +75,22 @@ describe("a marketing mail", () => {
     expect(header(await send({ body: "<p>other</p>" }), "Feedback-ID")).not.toBe(first);
   });
 
+  test("has a List-Id for each topic, which the name of the topic does not change", async () => {
+    const { t, send } = await start();
+    const topic = (name: string) => t.create("/topics", { name, default: "SUBSCRIBED" }, "data.id");
+    const news = await topic("Product news");
+    const offers = await topic("Offers");
+    const listId = async (topicId?: string) =>
+      header(await send(topicId === undefined ? {} : { topicId }), "List-Id");
+    expect(await listId(news)).toBe("<product-news.acme.test>");
+    await t.call("PATCH", `/topics/${news}`, { name: "News of our products" });
+    expect(await listId(news)).toBe("<product-news.acme.test>");
+    expect(await listId(offers)).toBe("<offers.acme.test>");
+    expect(await listId()).toBeNull();
+    const own = { topicId: news, headers: { "List-ID": "Ours <ours.acme.test>" } };
+    expect(header(await send(own), "List-Id")).toBe("Ours <ours.acme.test>");
+  });
+
   test("has the caller's List-Unsubscribe instead of ours, without one-click", async () => {
     const { send } = await start();
     const received = await send({ headers: { "list-unsubscribe": "<mailto:off@acme.test>" } });

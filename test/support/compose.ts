@@ -46,6 +46,7 @@ export function mailRow(rest: Partial<MailRow> = {}): MailRow {
     acceptedAt: SIGNED_AT.getTime(),
     messageSeq: 1,
     topicName: null,
+    listLabel: null,
     fromAddress: "news@acme.test",
     fromName: "Acme",
     replyTo: null,

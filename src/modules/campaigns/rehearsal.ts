@@ -18,6 +18,7 @@ import { senderOfProject } from "../../lib/message-senders.ts";
 import type { Prepared } from "../../outbox/compose/prepare.ts";
 import type { LeasedMail } from "../../outbox/lane/rows.ts";
 import type { Busy } from "../../outbox/outcome.ts";
+import { listLabel } from "../../render/list-headers.ts";
 import { parseData } from "../contacts/data.ts";
 import { checkContent, findPlaceholders } from "../content-work/content-work.ts";
 import { localEnvelope } from "../inboxes/envelope.ts";
@@ -178,6 +179,7 @@ function mailTo(
   if (row === undefined) throw new Error("the project of a request is gone");
   const now = clock.now();
   const message = sharedMessage(app, campaign);
+  const topic = topicBySeq(app, campaign.topicSeq);
   return {
     ...NO_LEASE,
     id: newId(now),
@@ -194,7 +196,8 @@ function mailTo(
     contactId: contact.id,
     isSubscribed: true,
     topicSeq: campaign.topicSeq,
-    topicName: topicBySeq(app, campaign.topicSeq)?.name ?? null,
+    topicName: topic?.name ?? null,
+    listLabel: topic === null ? null : listLabel(topic),
     isInTopic: true,
     pausedUntil: null,
     suppression: null,

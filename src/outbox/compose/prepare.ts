@@ -21,7 +21,7 @@ import { createLetterCache } from "../../render/letter/letter-cache.ts";
 import { SAMPLE_ID, sampleLinks, type TokenKeys } from "../../render/letter/tokens.ts";
 import { TraceEmitter } from "../../render/letter/trace.ts";
 import { baseAtHost, type RecipientLinks, recipientLinks } from "../../render/links.ts";
-import type { Header } from "../../render/list-unsubscribe.ts";
+import { type Header, makeListId } from "../../render/list-headers.ts";
 import { type OutgoingInput, prepareOutgoing } from "../../render/outgoing.ts";
 import { checkSubject } from "../../render/subject.ts";
 import type { TemplateCache } from "../../render/template/cache.ts";
@@ -66,6 +66,7 @@ export type MailRow = Pick<
   | "headers"
   | "isMarketing"
   | "topicName"
+  | "listLabel"
   | "attachments"
   | "submitted"
   | "utm"
@@ -269,7 +270,14 @@ function createComposition(deps: Parameters<typeof createPreparation>[0]) {
     const { projectName, topicName, language, bounceHost: host } = mail;
     const unsubscribeAddress =
       host === null ? null : makeUnsubscribeAddress(keys.linkKey, emailId, host);
-    return { projectName, topicName, language, feedbackId: feedbackId(mail), unsubscribeAddress };
+    return {
+      projectName,
+      topicName,
+      language,
+      feedbackId: feedbackId(mail),
+      listId: mail.listLabel === null ? null : makeListId(mail.listLabel, mail.fromAddress),
+      unsubscribeAddress,
+    };
   }
 }
 
@@ -279,9 +287,9 @@ const isTextOnly = ({ html, text }: MailRow): boolean => html === "" && text !==
 /** The columns on which a letter depends, besides the body. */
 function letterContext(mail: MailRow): string {
   const { fromName, fromAddress, replyTo, headers, utm } = mail;
-  const { projectName, topicName, language, messageSeq, projectId, bounceHost } = mail;
+  const { projectName, topicName, listLabel, language, messageSeq, projectId, bounceHost } = mail;
   const marketing = mail.isMarketing
-    ? [projectName, topicName, language, messageSeq, projectId, bounceHost]
+    ? [projectName, topicName, listLabel, language, messageSeq, projectId, bounceHost]
     : null;
   const links = isTracked(mail) ? (mail.trackingHost ?? true) : false;
   return JSON.stringify([fromName, fromAddress, replyTo, headers, utm, links, marketing]);

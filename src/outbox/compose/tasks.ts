@@ -125,6 +125,7 @@ function rowOf(mail: MailRow): Omit<MailRow, "html" | "attachments" | "submitted
     utm: mail.utm,
     isMarketing: mail.isMarketing,
     topicName: mail.topicName,
+    listLabel: mail.listLabel,
     bounceHost: mail.bounceHost,
   };
 }

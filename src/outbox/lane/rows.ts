@@ -6,6 +6,7 @@
 import type { Db } from "../../db/open.ts";
 import type { TrackingMode } from "../../db/schema/projects.ts";
 import type { Attachment } from "../../protocols/mime/message.ts";
+import { listLabel } from "../../render/list-headers.ts";
 import type { Busy, Slot } from "../outcome.ts";
 import type { InList } from "./queue-rows.ts";
 import { stateAfter } from "../states.ts";
@@ -47,6 +48,8 @@ export type LeasedMail = Lease & {
   topicSeq: number | null;
   /** Null if it has no topic, or if the topic was deleted. */
   topicName: string | null;
+  /** Names its topic in the header List-Id; null if it has none, or if the topic was deleted. */
+  listLabel: string | null;
   isInTopic: boolean;
   /** Its recipient gets no marketing mail before this time; null without a pause. */
   pausedUntil: number | null;
@@ -188,7 +191,14 @@ type MessageColumns = Pick<
   | "utm"
   | "topicSeq"
   | "topicName"
-> & { isMarketing: number; isUntracked: number; hasAttachments: number; isSubmitted: number };
+> & {
+  topicId: string | null;
+  topicKey: string | null;
+  isMarketing: number;
+  isUntracked: number;
+  hasAttachments: number;
+  isSubmitted: number;
+};
 
 type AttachmentRow = {
   filename: string;
@@ -274,6 +284,7 @@ function mailOf(lease: LeasedRow, common: SharedColumns, isIn: boolean): LeasedM
     isSubscribed: mail.isSubscribed === 1,
     topicSeq: common.topicSeq,
     topicName: common.topicName,
+    listLabel: common.listLabel,
     isInTopic: isIn,
     pausedUntil: mail.pausedUntil,
     suppression: mail.suppression,
@@ -315,12 +326,12 @@ function createSharedReader({ sqlite }: Db) {
             WHERE project_seq = projects.seq AND status = 'ACTIVE') AS trackingHost
     FROM projects WHERE seq = +?`);
   const findMessage = sqlite.prepare<MessageColumns, [number]>(`
-    SELECT from_address AS fromAddress, from_name AS fromName, reply_to AS replyTo, html, text,
-           recipients, headers, is_marketing AS isMarketing, is_untracked AS isUntracked,
-           has_attachments AS hasAttachments, topic_seq AS topicSeq,
-           (SELECT name FROM topics WHERE seq = topic_seq) AS topicName,
-           message_id IS NOT NULL AS isSubmitted, envelope_from AS envelopeFrom, utm
-    FROM messages WHERE seq = +?`);
+    SELECT m.from_address AS fromAddress, m.from_name AS fromName, m.reply_to AS replyTo, m.html, m.text,
+           m.recipients, m.headers, m.is_marketing AS isMarketing, m.is_untracked AS isUntracked,
+           m.has_attachments AS hasAttachments, m.topic_seq AS topicSeq, t.id AS topicId,
+           t.key AS topicKey, t.name AS topicName,
+           m.message_id IS NOT NULL AS isSubmitted, m.envelope_from AS envelopeFrom, m.utm
+    FROM messages m LEFT JOIN topics t ON t.seq = m.topic_seq WHERE m.seq = +?`);
   const findAttachments = sqlite.prepare<AttachmentRow, [number]>(`
     SELECT a.filename, a.content_type AS contentType, a.content_id AS contentId, a.disposition,
            b.bytes
@@ -333,7 +344,8 @@ function createSharedReader({ sqlite }: Db) {
     const project = findProject.get(projectSeq);
     const message = findMessage.get(messageSeq);
     if (project === null || message === null) return null;
-    const { isMarketing, isUntracked, hasAttachments, isSubmitted, ...columns } = message;
+    const { isMarketing, isUntracked, hasAttachments, isSubmitted, topicId, topicKey, ...columns } =
+      message;
     const attachments = hasAttachments === 1 ? findAttachments.all(messageSeq) : [];
     return {
       ...columns,
@@ -341,6 +353,8 @@ function createSharedReader({ sqlite }: Db) {
       isProjectEnabled: project.isProjectEnabled === 1,
       tracking: isUntracked === 1 ? "DISABLED" : project.tracking,
       isMarketing: isMarketing === 1,
+      listLabel:
+        topicId === null || topicKey === null ? null : listLabel({ id: topicId, key: topicKey }),
       attachments: attachments.map(({ bytes, ...rest }) => ({ ...rest, content: bytes })),
       submitted: isSubmitted === 1 ? readSubmitted(messageSeq) : null,
     };

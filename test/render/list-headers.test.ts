@@ -1,10 +1,16 @@
 import { describe, expect, test } from "bun:test";
-import { type Header, withListHeaders } from "../../src/render/list-unsubscribe.ts";
+import {
+  type Header,
+  listLabel,
+  makeListId,
+  withListHeaders,
+} from "../../src/render/list-headers.ts";
 
 const LIST = {
   unsubscribeUrl: "https://m.test/unsubscribe/abc",
   unsubscribeAddress: null,
   feedbackId: "1:2:marketing:me",
+  listId: null,
 };
 const UNSUBSCRIBE: Header = ["List-Unsubscribe", "<https://m.test/unsubscribe/abc>"];
 const POST: Header = ["List-Unsubscribe-Post", "List-Unsubscribe=One-Click"];
@@ -49,4 +55,23 @@ describe("the headers of a marketing mail", () => {
       "<https://m.test/unsubscribe/abc>, <mailto:u+abc@bounce.acme.test>",
     ]);
   });
+
+  test("identify the topic, unless the caller does", () => {
+    const list = { ...LIST, listId: "news.acme.test" };
+    expect(withListHeaders([], list)[2]).toEqual(["List-Id", "<news.acme.test>"]);
+    expect(withListHeaders([["list-id", "<own.acme.test>"]], list)).not.toContainEqual([
+      "List-Id",
+      "<news.acme.test>",
+    ]);
+  });
+});
+
+test.each([
+  ["news", "shop@acme.test", "news.acme.test"],
+  ["product-news-2", '"a@b"@acme.test', "product-news-2.acme.test"],
+  ["お知らせ", "shop@acme.test", "0199-id.acme.test"],
+  ["٢٠٢٦", "shop@acme.test", "0199-id.acme.test"],
+  ["news", `shop@${"a".repeat(250)}.test`, null],
+])("the List-Id of the topic %s of %s is %p", (key, sender, expected) => {
+  expect(makeListId(listLabel({ id: "0199-id", key }), sender)).toBe(expected);
 });

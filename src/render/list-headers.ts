@@ -1,6 +1,9 @@
-/** Headers with which a mail program can show its own unsubscribe button (RFC 2369, RFC 8058;
- * docs/delivery.md#C6). */
+/**
+ * Headers with which a mail program can show its own unsubscribe button (RFC 2369, RFC 8058) and group
+ * the mail of a topic (RFC 2919); docs/delivery.md#C6.
+ */
 
+import { domainOf } from "../protocols/mime/address.ts";
 import { ONE_CLICK } from "../protocols/mime/headers.ts";
 
 export type Header = readonly [name: string, value: string];
@@ -18,6 +21,8 @@ export function withListHeaders(
     unsubscribeAddress: string | null;
     /** Identifies the content, so it is the same for all recipients of one campaign. */
     feedbackId: string;
+    /** Identifies the topic; null for a mail without one. */
+    listId: string | null;
   },
 ): Header[] {
   const has = (name: string) =>
@@ -30,10 +35,29 @@ export function withListHeaders(
     headers.push([LIST_UNSUBSCRIBE, `<${unsubscribeUrl}>${byMail}`]);
     if (!has(LIST_UNSUBSCRIBE_POST)) headers.push([LIST_UNSUBSCRIBE_POST, ONE_CLICK]);
   }
+  if (list.listId !== null && !has(LIST_ID)) headers.push([LIST_ID, `<${list.listId}>`]);
   if (!has(FEEDBACK_ID)) headers.push([FEEDBACK_ID, list.feedbackId]);
   return callerHeaders.length === 0 ? headers : [...headers, ...callerHeaders];
 }
 
 const LIST_UNSUBSCRIBE = "List-Unsubscribe";
 const LIST_UNSUBSCRIBE_POST = "List-Unsubscribe-Post";
+const LIST_ID = "List-Id";
 const FEEDBACK_ID = "Feedback-ID";
+
+/** RFC 2919 §2. */
+const LONGEST_LIST_ID = 255;
+
+/** The part of a List-Id that names a topic: its key, or its id if the key is not ASCII. */
+export function listLabel({ id, key }: { id: string; key: string }): string {
+  return /^[a-z0-9-]+$/.test(key) ? key : id;
+}
+
+/**
+ * The identifier of a topic in the domain of its sender, such as `product-news.example.com`. It stays the
+ * same when the topic is renamed. Null if the domain is too long.
+ */
+export function makeListId(label: string, sender: string): string | null {
+  const listId = `${label}.${domainOf(sender)}`;
+  return listId.length <= LONGEST_LIST_ID ? listId : null;
+}
