@@ -230,7 +230,10 @@ const VIOLATIONS: Readonly<Record<string, [sql: string, finding: RegExp]>> = {
     /^segment .*belongs to another project/,
   ],
   "segment-conditions": ["UPDATE segments SET condition = '{}'", /STATIC with a condition/],
-  "form-figures": ["UPDATE forms SET submitted = 9", /9 submitted, 1 confirmed; by day 0, 2, 1$/],
+  "form-figures": [
+    "UPDATE forms SET submitted = 9",
+    /9 submitted, 1 confirmed, 0 withheld; by day 0, 2, 1, 0$/,
+  ],
   "form-submissions": [
     "UPDATE form_submissions SET email = 'a@b.co'",
     /^submission \d+: it still has its address/,

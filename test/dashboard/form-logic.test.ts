@@ -34,7 +34,7 @@ const CONTENT: FormInput & Omit<Form, keyof typeof STORED> = {
 const STORED = {
   id: "1",
   url: "http://127.0.0.1/f/1",
-  counts: { shown: 0, submitted: 0, confirmed: 0 },
+  counts: { shown: 0, submitted: 0, confirmed: 0, withheld: 0 },
   revision: 1,
   createdAt: "2026-03-02T09:00:00.000Z",
   updatedAt: "2026-03-02T09:00:00.000Z",

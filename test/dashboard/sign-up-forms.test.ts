@@ -140,7 +140,20 @@ describe("a sign-up form", () => {
 
     await page.getByRole("link", { name: "Report", exact: true }).click();
     await page.getByText("Confirmed, 100% of submitted").waitFor();
-    await opened.screenshot("form-report");
+    expect(await page.getByText("Withheld").count()).toBe(0);
+    // A suppressed address gets no mail, and the report says why the figures differ.
+    await server.call("POST", "/suppressions", { email: "no@example.com" });
+    const body = new URLSearchParams({ email: "no@example.com", firstName: "No", consent: "yes" });
+    await fetch(server.url + path, { method: "POST", body, redirect: "manual" });
+    await page.reload();
+    await page.getByText("Withheld submissions got no mail").waitFor();
+    for (const layout of ["light", "dark", "phone"] as const) {
+      await opened.setLayout(layout);
+      await opened.screenshot("form-report");
+    }
+    expect(await opened.findings()).toEqual([]);
+    expect(await opened.overflowPx()).toBeLessThanOrEqual(0);
+    await opened.setLayout("light");
     await page.getByRole("link", { name: "Forms", exact: true }).first().click();
     await page.getByText("Letters from Acme").waitFor();
     await opened.screenshot("forms");

@@ -53,6 +53,7 @@ export const forms = sqliteTable(
     shown: integer("shown").notNull().default(0),
     submitted: integer("submitted").notNull().default(0),
     confirmed: integer("confirmed").notNull().default(0),
+    withheld: integer("withheld").notNull().default(0),
     /** Counts the changes. */
     revision: integer("revision").notNull().default(1),
     createdAt: integer("created_at").notNull(),
@@ -66,7 +67,10 @@ export const forms = sqliteTable(
   ],
 );
 
-/** The numbers of views, submissions and confirmations of a form, by day in UTC. */
+/**
+ * The numbers of views, submissions and confirmations of a form, and of submissions that were withheld
+ * because their address may get no mail, by day in UTC.
+ */
 export const formDays = sqliteTable(
   "form_days",
   {
@@ -78,6 +82,7 @@ export const formDays = sqliteTable(
     shown: integer("shown").notNull().default(0),
     submitted: integer("submitted").notNull().default(0),
     confirmed: integer("confirmed").notNull().default(0),
+    withheld: integer("withheld").notNull().default(0),
   },
   (table) => [primaryKey({ columns: [table.formSeq, table.day] })],
 );

@@ -209,7 +209,7 @@ export const formUrl = ({ url }: Pick<App, "url">, id: string): string => `${url
 
 export function presentForm(app: App, row: FormRow): Form {
   const { hasConsentBox, consent, ...content } = contentOf(row);
-  const { id, submitted, confirmed, revision, createdAt, updatedAt } = row;
+  const { id, submitted, confirmed, withheld, revision, createdAt, updatedAt } = row;
   const shown = row.shown + unwrittenViews(app, row.seq);
   return {
     ...content,
@@ -217,7 +217,7 @@ export function presentForm(app: App, row: FormRow): Form {
     consent: consent === null ? null : { wording: consent, hasBox: hasConsentBox },
     origins: originsOf(row),
     url: formUrl(app, id),
-    counts: { shown, submitted, confirmed },
+    counts: { shown, submitted, confirmed, withheld },
     revision,
     createdAt: isoTime(createdAt),
     updatedAt: isoTime(updatedAt),

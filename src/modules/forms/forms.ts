@@ -157,7 +157,9 @@ export const formNoun: Noun = {
       role: "VIEWER",
       scopes: ["READ"],
       summary: "The figures of a sign-up form by day",
-      description: "How often it was shown, submitted and confirmed on each of the latest days.",
+      description:
+        "How often it was shown, submitted and confirmed on each of the latest days, and how many " +
+        "submissions were withheld.",
       query: FormReportQuery,
       answer: Envelope(FormReport),
       run(app, { project, params, query }) {

@@ -8,13 +8,15 @@ export const FORM_INVARIANTS: readonly Invariant[] = [
     rule: "The figures of a form are the sums of its days.",
     violations: `
       SELECT 'form ' || f.id AS id,
-             format('%d shown, %d submitted, %d confirmed; by day %d, %d, %d',
-                    f.shown, f.submitted, f.confirmed, coalesce(sum(d.shown), 0),
-                    coalesce(sum(d.submitted), 0), coalesce(sum(d.confirmed), 0)) AS finding
+             format('%d shown, %d submitted, %d confirmed, %d withheld; by day %d, %d, %d, %d',
+                    f.shown, f.submitted, f.confirmed, f.withheld, coalesce(sum(d.shown), 0),
+                    coalesce(sum(d.submitted), 0), coalesce(sum(d.confirmed), 0),
+                    coalesce(sum(d.withheld), 0)) AS finding
       FROM forms f LEFT JOIN form_days d ON d.form_seq = f.seq
       GROUP BY f.seq
       HAVING f.shown <> coalesce(sum(d.shown), 0) OR f.submitted <> coalesce(sum(d.submitted), 0)
-          OR f.confirmed <> coalesce(sum(d.confirmed), 0)`,
+          OR f.confirmed <> coalesce(sum(d.confirmed), 0)
+          OR f.withheld <> coalesce(sum(d.withheld), 0)`,
   },
   {
     name: "form-submissions",

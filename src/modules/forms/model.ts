@@ -243,6 +243,8 @@ export const FormPatch = named(
 );
 export type FormPatch = Static<typeof FormPatch>;
 
+const EXAMPLE_COUNTS = { shown: 120, submitted: 40, confirmed: 31, withheld: 2 };
+
 const FormCounts = named(
   "FormCounts",
   described(
@@ -250,14 +252,18 @@ const FormCounts = named(
       shown: Type.Integer(),
       submitted: Type.Integer(),
       confirmed: Type.Integer(),
+      withheld: Type.Integer(),
     }),
     {
       shown: "How often its page or its script showed it",
-      submitted: "How often it was filled in, without robots and refused addresses",
+      submitted: "How often it was filled in, without robots and those that were withheld",
       confirmed: "How many submissions subscribed a person",
+      withheld:
+        "How many submissions got no mail, because the address is suppressed, or had a mail of a form " +
+        "in the last hour",
     },
   ),
-  { description: "Figures of a form", example: { shown: 120, submitted: 40, confirmed: 31 } },
+  { description: "Figures of a form", example: EXAMPLE_COUNTS },
 );
 
 export const Form = named(
@@ -288,7 +294,7 @@ export const Form = named(
       id: EXAMPLE.formId,
       ...CONTENT_EXAMPLE,
       url: `https://mail.acme.example/f/${EXAMPLE.formId}`,
-      counts: { shown: 120, submitted: 40, confirmed: 31 },
+      counts: EXAMPLE_COUNTS,
       revision: 1,
       createdAt: EXAMPLE.createdAt,
       updatedAt: EXAMPLE.updatedAt,
@@ -328,8 +334,8 @@ export const FormReport = named(
   {
     description: "The figures of a form by day",
     example: {
-      totals: { shown: 120, submitted: 40, confirmed: 31 },
-      days: [{ day: "2026-03-02", shown: 120, submitted: 40, confirmed: 31 }],
+      totals: EXAMPLE_COUNTS,
+      days: [{ day: "2026-03-02", ...EXAMPLE_COUNTS }],
     },
   },
 );

@@ -5,8 +5,9 @@
  * mail.
  *
  * A person sees the same answer whether an address is known, unsubscribed or suppressed, and whether a
- * mail was sent: the conditions below are checked inside one change, after everything that may be
- * refused for all addresses.
+ * mail was sent. The conditions below are checked inside one change, after everything that may be
+ * refused for all addresses. Each path through the change counts the submission: a change that wrote
+ * nothing would not wait for the disk, and its earlier answer would tell which address it was.
  */
 
 import { and, eq, gt, isNull, sql } from "drizzle-orm";
@@ -24,7 +25,7 @@ import type { FormTexts } from "../../render/form-texts.ts";
 import { recordConsent } from "../consents/record.ts";
 import { type ContactRow, contactService } from "../contacts/service.ts";
 import { sendProjectMail } from "../project-mails.ts";
-import { ensureStorage } from "../quotas.ts";
+import { ensureQueue, ensureStorage } from "../quotas.ts";
 import { standingOfErased, suppressionReason } from "../suppressions.ts";
 import { setTopicChoices, topicsOf } from "../topics/choices.ts";
 import { confirmationMail } from "./confirmation-mail.ts";
@@ -65,18 +66,21 @@ export async function submitForm(app: App, sent: Sent): Promise<void> {
   await app.writer.write(() => {
     const { project, form, values } = sent;
     ensureStorage(app, project.seq, true);
+    ensureQueue(app, project.seq, 1, true);
     if (form.confirmation === "SINGLE" && isNew(app, project.seq, values.email)) {
-      if (suppressionReason(app, project.seq, values.email) === null) subscribeAtOnce(app, sent);
-      return;
+      const isSuppressed = suppressionReason(app, project.seq, values.email) !== null;
+      return isSuppressed ? withhold(app, form) : subscribeAtOnce(app, sent);
     }
-    if (hasRecent(app, project.seq, values.email)) return;
-    if (sendProjectMail(app, project, mail) === null) return;
+    if (hasRecent(app, project.seq, values.email)) return withhold(app, form);
+    if (sendProjectMail(app, project, mail) === null) return withhold(app, form);
     storeSubmission(app, sent, { token, emailId: id });
     countForm(app, form.seq, { submitted: 1 });
     // It belongs to no contact: a stranger who knows an address could otherwise start workflows for it.
     recordFormEvent(app, "form.submitted", { form, contactSeq: null, values: null });
   });
 }
+
+const withhold = (app: App, form: FormRow): void => countForm(app, form.seq, { withheld: 1 });
 
 /** True if no contact has the address, and no erased person with it had unsubscribed. */
 function isNew(app: App, projectSeq: number, email: string): boolean {

@@ -157,7 +157,7 @@ describe("a submission with DOUBLE", () => {
     expect(row).toEqual({ email: null, data: null, client_address: null });
     await writeViews(t.app.app);
     const form = await t.call("GET", `/forms/${id}`);
-    expect(form.at("data.counts")).toEqual({ shown: 1, submitted: 1, confirmed: 1 });
+    expect(form.at("data.counts")).toEqual({ shown: 1, submitted: 1, confirmed: 1, withheld: 0 });
   });
 
   test("stores no token, and a link of seven days ago subscribes nobody", async () => {
@@ -262,6 +262,75 @@ describe("the answer is the same", () => {
       }
     });
   }
+
+  // A change that writes nothing waits for no disk, so each path changes exactly one of the figures.
+  const suppressed = (email: string) => t.call("POST", "/suppressions", { email });
+  const paths: [
+    who: string,
+    confirmation: string,
+    prepare: (id: string) => unknown,
+    counts: object,
+  ][] = [
+    ["a new address", "DOUBLE", () => {}, { submitted: 1 }],
+    ["a new address", "SINGLE", () => {}, { submitted: 1, confirmed: 1 }],
+    [
+      "a contact",
+      "SINGLE",
+      () => t.call("POST", "/contacts", { email: ADA.email }),
+      { submitted: 1 },
+    ],
+    ["a suppressed address", "DOUBLE", () => suppressed("ada@example.com"), { withheld: 1 }],
+    ["a suppressed address", "SINGLE", () => suppressed("ada@example.com"), { withheld: 1 }],
+    [
+      "a suppressed contact",
+      "SINGLE",
+      async () => {
+        await t.call("POST", "/contacts", { email: ADA.email });
+        await suppressed("ada@example.com");
+      },
+      { withheld: 1 },
+    ],
+    [
+      "an address that got a mail in the last hour",
+      "DOUBLE",
+      (id) => post(id, ADA),
+      { submitted: 1, withheld: 1 },
+    ],
+    [
+      "too many addresses of a mailbox",
+      "DOUBLE",
+      async (id) => {
+        for (let i = 0; i < 5; i++) await post(id, { ...ADA, email: `ada+${i}@example.com` });
+      },
+      { submitted: 5, withheld: 1 },
+    ],
+  ];
+  test.each(paths)(
+    "and a figure changes for %s with %s",
+    async (who, confirmation, prepare, counts) => {
+      const id = await create({ confirmation });
+      await prepare(id);
+      const email = who.startsWith("too many") ? "ada+9@example.com" : ADA.email;
+      const mails = t.countRows("emails");
+      expect((await post(id, { ...ADA, email })).status).toBe(303);
+      const expected = { shown: 0, submitted: 0, confirmed: 0, withheld: 0, ...counts };
+      expect((await t.call("GET", `/forms/${id}`)).at("data.counts")).toEqual(expected);
+      if ("withheld" in counts) expect(t.countRows("emails")).toBe(mails);
+      expect((await t.call("GET", `/forms/${id}/report`)).at("data.totals")).toEqual(expected);
+    },
+  );
+
+  test("while the queue is full, also for addresses that would get no mail", async () => {
+    t = await testApp({ db: t.db, clock: t.clock, config: { quotaQueuedMails: 1 } });
+    const id = await create({ confirmation: "SINGLE" });
+    await suppressed("no@example.com");
+    await t.call("POST", "/contacts", { email: "known@example.com" });
+    const first = await post(id, { ...ADA, email: "known@example.com" });
+    expect(first.status).toBe(303);
+    for (const email of ["new@example.com", "no@example.com", "known@example.com"]) {
+      expect([email, (await post(id, { ...ADA, email })).status]).toEqual([email, 503]);
+    }
+  });
 
   test("for a robot, and nothing is stored", async () => {
     const id = await create();
@@ -521,10 +590,12 @@ describe("POST /forms", () => {
     const stale = await t.call("PATCH", `/forms/${id}`, { title: "Old" }, { headers });
     expect(stale.status).toBe(412);
     await post(id, ADA);
+    await post(id, ADA);
     t.clock.advance(DAY);
     const report = await t.call("GET", `/forms/${id}/report?days=2`);
-    expect(Object(report.at("data")).totals).toEqual({ shown: 0, submitted: 1, confirmed: 0 });
-    expect(Object(report.at("data")).days).toHaveLength(2);
+    const counts = { shown: 0, submitted: 1, confirmed: 0, withheld: 1 };
+    expect(Object(report.at("data")).totals).toEqual(counts);
+    expect(Object(report.at("data")).days).toMatchObject([counts, { submitted: 0, withheld: 0 }]);
     expect(Object((await t.call("GET", "/forms?name=new")).at("data.items"))).toHaveLength(1);
     const preview = await t.call("POST", "/forms/preview", { ...FORM, title: "Draft" });
     const shown = await t.call("GET", preview.text("data.documentUrl"));

@@ -1,4 +1,4 @@
-/** The tab with the numbers of views, submissions and confirmations of a form. */
+/** The tab with the figures of a form. */
 
 import { SegmentedControl } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
@@ -74,6 +74,7 @@ function Figures(props: {
           label={`Confirmed${shareText(totals.confirmed, totals.submitted, "submitted")}`}
           value={number.format(totals.confirmed)}
         />
+        {totals.withheld > 0 && <Figure label="Withheld" value={number.format(totals.withheld)} />}
       </dl>
       <TimeChart
         label="The form by day"
@@ -90,6 +91,12 @@ function Figures(props: {
         onTableChange={onTableChange}
         onNarrow={() => undefined}
       />
+      {totals.withheld > 0 && (
+        <p className="muted small">
+          Withheld submissions got no mail: the address is suppressed, had a mail of a form in the
+          last hour, or is one of too many of the same mailbox, such as ada+news@.
+        </p>
+      )}
     </>
   );
 }
