@@ -1,5 +1,7 @@
 /**
- * The work of erasures after the contact is gone, one erasure after the other, in small steps:
+ * The work of erasures after the contact is gone, in small steps. One erasure after the other goes
+ * through the phases WAIT to INDEX; then all of them share the phases FILL to LOG, which take long in a
+ * large file:
  *
  * 1. WAIT: until the mails that were under way have ended and no import of the project runs.
  * 2. SEARCH: each table is searched for the addresses (sweep.ts). Rows with mail that still waits are
@@ -53,6 +55,8 @@ const FILLED_PAGES = 64;
 /** Time for the rows of one change. A row is not divided, and the commit takes about as long again. */
 const CLEAN_MS = 4;
 const MERGED_PAGES = 50;
+/** Erasures that have ended their searches, after which the next searches wait for the phases FILL to LOG. */
+const MAX_SHARING = 100;
 /** Attempts to empty the log, which fail while another process uses it. */
 const MAX_LOG_TRIES = 30;
 const LOG_RETRY_MS = 10_000;
@@ -85,23 +89,63 @@ async function step(app: App): Promise<Next> {
     .from(erasures)
     .where(eq(erasures.state, "RUNNING"))
     .orderBy(erasures.seq)
-    .all();
-  if (running.length === 0) return null;
+    .all()
+    .map((row) => ({ row, position: positionOf(row) }));
+  const own: Work[] = [];
+  const shared: Work[] = [];
+  for (const work of running) (isShared(work.position.phase) ? shared : own).push(work);
+  // Erasures that are requested without a pause do not hold back the others for ever.
+  const isFull = shared.length >= MAX_SHARING;
+  const [first, second] = isFull ? [stepShared, stepOwn] : [stepOwn, stepShared];
+  const next = await first(app, isFull ? shared : own);
+  if (next === "more") return next;
+  return sooner(next, await second(app, isFull ? own : shared));
+}
+
+/** Makes a step of the first erasure that has work. */
+async function stepOwn(app: App, works: readonly Work[]): Promise<Next> {
   let soonest: Next = null;
-  for (const row of running) {
-    const next = await PHASES[positionOf(row).phase](app, row, positionOf(row));
-    if (next === "more") return "more";
-    if (next !== null) soonest = Math.min(next, typeof soonest === "number" ? soonest : next);
+  for (const { row, position } of works) {
+    if (isShared(position.phase)) continue;
+    const next = await PHASES[position.phase](app, row, position);
+    if (next === "more") return next;
+    soonest = sooner(soonest, next);
   }
   return soonest;
+}
+
+/** Makes a step that is the same for all erasures in a phase, the first phase first. */
+async function stepShared(app: App, works: readonly Work[]): Promise<Next> {
+  let soonest: Next = null;
+  for (const phase of SHARED) {
+    const together = works.filter(({ position }) => position.phase === phase);
+    if (together.length === 0) continue;
+    const next = await SHARED_PHASES[phase](app, together);
+    if (next === "more") return next;
+    soonest = sooner(soonest, next);
+  }
+  return soonest;
+}
+
+function sooner(a: Next, b: Next): Next {
+  if (a === "more" || b === "more") return "more";
+  return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }
 
 const positionOf = (row: ErasureRow): ErasurePosition =>
   Value.Parse(ErasurePosition, JSON.parse(row.position));
 
+type Work = { row: ErasureRow; position: ErasurePosition };
+
+/** The phases that concern the whole file: erasures that have come to one of them share its steps. */
+const SHARED = ["FILL", "EMPTY", "LOG"] as const;
+type SharedPhase = (typeof SHARED)[number];
+const isShared = (phase: ErasurePosition["phase"]): phase is SharedPhase =>
+  SHARED.some((shared) => shared === phase);
+
 type Phase = (app: App, row: ErasureRow, position: ErasurePosition) => Promise<Next> | Next;
 
-const PHASES: Readonly<Record<ErasurePosition["phase"], Phase>> = {
+const PHASES: Readonly<Record<Exclude<ErasurePosition["phase"], SharedPhase>, Phase>> = {
   async WAIT(app, row, position) {
     const isWaiting =
       areUnderWay(app, position.underWay) || unfinishedImports(app).get(row.projectSeq) !== null;
@@ -172,36 +216,6 @@ const PHASES: Readonly<Record<ErasurePosition["phase"], Phase>> = {
       return "more" as const;
     }),
 
-  FILL: (app, row, position) =>
-    app.writer.write(() => {
-      const free = pragma(app, "freelist_count");
-      // The last row may make the file a page longer.
-      const pages = Math.min(FILLED_PAGES, free);
-      if (pages === 0) {
-        store(app, row, { position: JSON.stringify({ ...position, phase: "EMPTY" }) });
-        return "more" as const;
-      }
-      insertFill(app).run(fillBytes(pages, pragma(app, "page_size")));
-      return "more" as const;
-    }),
-
-  EMPTY: (app, row, position) =>
-    app.writer.write(() => {
-      if (removeFill(app).run().changes > 0) return "more" as const;
-      store(app, row, { position: JSON.stringify({ ...position, phase: "LOG" }) });
-      return "more" as const;
-    }),
-
-  async LOG(app, row, position) {
-    const isLogEmptied = await app.writer.emptyLog();
-    const tries = position.tries + 1;
-    if (isLogEmptied || tries >= MAX_LOG_TRIES) {
-      return advance(app, row, { ...position, phase: "DONE", isLogEmptied });
-    }
-    await advance(app, row, { ...position, tries });
-    return LOG_RETRY_MS;
-  },
-
   async DONE(app, row) {
     // Before the row is completed: after a crash in between, the line is only written twice.
     appendReceipt(app, receiptOf(app, row));
@@ -212,6 +226,51 @@ const PHASES: Readonly<Record<ErasurePosition["phase"], Phase>> = {
     return "more" as const;
   },
 };
+
+/** The steps of all erasures `together` that are in a phase. */
+const SHARED_PHASES: Readonly<
+  Record<SharedPhase, (app: App, together: readonly Work[]) => Promise<Next>>
+> = {
+  FILL: (app, together) =>
+    app.writer.write(() => {
+      const free = pragma(app, "freelist_count");
+      // The last row may make the file a page longer.
+      const pages = Math.min(FILLED_PAGES, free);
+      if (pages > 0) insertFill(app).run(fillBytes(pages, pragma(app, "page_size")));
+      else storePhase(app, together, { phase: "EMPTY" });
+      return "more" as const;
+    }),
+
+  EMPTY: (app, together) =>
+    app.writer.write(() => {
+      if (removeFill(app).run().changes === 0) storePhase(app, together, { phase: "LOG" });
+      return "more" as const;
+    }),
+
+  async LOG(app, together) {
+    const isLogEmptied = await app.writer.emptyLog();
+    const ended = together.filter(
+      ({ position }) => isLogEmptied || position.tries + 1 >= MAX_LOG_TRIES,
+    );
+    const others = together.filter((work) => !ended.includes(work));
+    await app.writer.write(() => {
+      storePhase(app, ended, { phase: "DONE", isLogEmptied });
+      for (const work of others) storePhase(app, [work], { tries: work.position.tries + 1 });
+    });
+    return ended.length > 0 ? "more" : LOG_RETRY_MS;
+  },
+};
+
+/** Part of a change. */
+function storePhase(
+  app: App,
+  works: readonly Work[],
+  changes: Partial<Pick<ErasurePosition, "phase" | "isLogEmptied" | "tries">>,
+): void {
+  for (const { row, position } of works) {
+    store(app, row, { position: JSON.stringify({ ...position, ...changes }) });
+  }
+}
 
 /**
  * The length of a blob that fills whole overflow pages, without an end of a page that keeps its old
