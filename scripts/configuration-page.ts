@@ -5,9 +5,8 @@
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SETTING_SUBJECTS } from "../src/config/setting-subjects.ts";
+import { SETTING_SUBJECTS, storable } from "../src/config/setting-subjects.ts";
 import { type SettingName, SETTINGS } from "../src/config/settings.ts";
-import { storable } from "../src/config/storable.ts";
 
 const PAGE = join(import.meta.dir, "../docs/configuration.md");
 
@@ -26,7 +25,7 @@ This page is written by \`bun scripts/configuration-page.ts\` from the table of 
 /** The whole page, in the format that \`bun fmt\` leaves unchanged. */
 export function configurationPage(): string {
   const sections = SETTING_SUBJECTS.map(
-    ([subject, names]) => `## ${subject}\n\n${tableOf(names)}\n`,
+    ([subject, listed]) => `## ${subject}\n\n${tableOf(listed.map(([name]) => name))}\n`,
   );
   return [INTRODUCTION, ...sections].join("\n");
 }

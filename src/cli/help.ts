@@ -53,9 +53,10 @@ function settingSections(names: readonly SettingName[]): string[] {
   return [
     "",
     `${SETTINGS_TITLE}, by subject`,
-    ...SETTING_SUBJECTS.flatMap(([subject, all]) =>
-      section(subject, all.filter((name) => names.includes(name)).map(settingRow)),
-    ),
+    ...SETTING_SUBJECTS.flatMap(([subject, listed]) => {
+      const shown = listed.map(([name]) => name).filter((name) => names.includes(name));
+      return section(subject, shown.map(settingRow));
+    }),
   ];
 }
 

@@ -8,7 +8,7 @@
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import type { Setting } from "./setting.ts";
-import { storable } from "./storable.ts";
+import { storable } from "./setting-subjects.ts";
 import { type Config, SETTING_NAMES, type SettingName, SETTINGS } from "./settings.ts";
 
 /** The error for an invalid setting. `message` names the flag and the accepted values. */

@@ -182,7 +182,7 @@ describe("help", () => {
   }
 
   test("of a server lists each setting once, by subject", () => {
-    const listed = SETTING_SUBJECTS.flatMap(([, names]) => names);
+    const listed = SETTING_SUBJECTS.flatMap(([, settings]) => settings.map(([name]) => name));
     expect(listed.toSorted().map(String)).toEqual(Object.keys(SETTINGS).toSorted());
     expect(commandHelp(serve)).toMatch(/^How mail leaves:\n {2}--transport /m);
     expect(commandHelp(domainList)).not.toContain("by subject");

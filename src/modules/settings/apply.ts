@@ -5,7 +5,7 @@
  */
 
 import { type Config, SETTING_NAMES } from "../../config/settings.ts";
-import { storable } from "../../config/storable.ts";
+import { storable } from "../../config/setting-subjects.ts";
 import type { App } from "../../core/app.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { replaceSending } from "../sending.ts";

@@ -12,9 +12,9 @@ import { type Static, Type } from "@sinclair/typebox";
 import { eq, sum } from "drizzle-orm";
 import { Elysia } from "elysia";
 import { ConfigError } from "../../config/read.ts";
-import { SETTING_SUBJECTS } from "../../config/setting-subjects.ts";
+import { maskOf } from "../../config/setting-masks.ts";
+import { SETTING_SUBJECTS, storable } from "../../config/setting-subjects.ts";
 import { type Config, type SettingName, SETTINGS } from "../../config/settings.ts";
-import { maskOf, storable } from "../../config/storable.ts";
 import type { App } from "../../core/app.ts";
 import { users } from "../../db/schema/accounts.ts";
 import { projectUsage } from "../../db/schema/projects.ts";
@@ -232,8 +232,8 @@ function readSettings(app: App): InstallationSettings {
     .from(projectUsage)
     .get();
   return {
-    settings: SETTING_SUBJECTS.flatMap(([, names]) =>
-      names.map((name) => present(app, name, { row: rows.get(SETTINGS[name].flag), next })),
+    settings: SETTING_SUBJECTS.flatMap(([, listed]) =>
+      listed.map(([name]) => present(app, name, { row: rows.get(SETTINGS[name].flag), next })),
     ),
     relay: presentRelay(next.relayUrl),
     waitingMails: Math.max(0, Number(queued?.sum)),
@@ -241,7 +241,7 @@ function readSettings(app: App): InstallationSettings {
 }
 
 const SUBJECT_OF: ReadonlyMap<SettingName, string> = new Map(
-  SETTING_SUBJECTS.flatMap(([subject, names]) => names.map((name) => [name, subject] as const)),
+  SETTING_SUBJECTS.flatMap(([subject, listed]) => listed.map(([name]) => [name, subject] as const)),
 );
 
 function present(

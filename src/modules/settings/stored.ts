@@ -3,7 +3,7 @@
 import { eq } from "drizzle-orm";
 import { ConfigError, type GivenSettings, type StoredTexts } from "../../config/read.ts";
 import { SETTING_NAMES, type SettingName, SETTINGS } from "../../config/settings.ts";
-import { maskOf } from "../../config/storable.ts";
+import { maskOf } from "../../config/setting-masks.ts";
 import type { App } from "../../core/app.ts";
 import type { Db } from "../../db/open.ts";
 import { installationSettings } from "../../db/schema/installation-settings.ts";

@@ -3,7 +3,8 @@
 import { describe, expect, test } from "bun:test";
 import { buildConfig, readGiven } from "../../src/config/read.ts";
 import { SETTING_NAMES, type SettingName } from "../../src/config/settings.ts";
-import { maskOf, storable } from "../../src/config/storable.ts";
+import { storable } from "../../src/config/setting-subjects.ts";
+import { maskOf } from "../../src/config/setting-masks.ts";
 
 test.each<[SettingName, string, string]>([
   ["relayUrl", "smtp://ada:hunter2@mx.test", "smtp://ada:***@mx.test:587?tls=starttls"],
