@@ -4,10 +4,10 @@ import { describe, expect, test } from "bun:test";
 import type { InstallationSetting } from "../../src/modules/settings/model.ts";
 import {
   keepsPassword,
-  readPastedUrl,
   relayInputOf,
   valuesOfRelay,
 } from "../../src/dashboard/pages/server-settings/relay-values.ts";
+import { readPastedUrl } from "../../src/dashboard/ui/relay-values.ts";
 import {
   changeElsewhere,
   countShown,
@@ -95,13 +95,13 @@ describe("a relay", () => {
   test.each([
     [
       "smtp://api%40key:p%2Fw@mx.test",
-      { host: "mx.test", port: "587", tls: "starttls", user: "api@key", password: "p/w" },
+      { host: "mx.test", port: "587", security: "STARTTLS", username: "api@key", password: "p/w" },
     ],
-    ["smtps://mx.test:4465", { host: "mx.test", port: "4465", tls: "implicit", user: "" }],
-    ["smtps://mx.test", { port: "465", tls: "implicit" }],
+    ["smtps://mx.test:4465", { host: "mx.test", port: "4465", security: "TLS", username: "" }],
+    ["smtps://mx.test", { port: "465", security: "TLS" }],
     [
       " smtp://[::1]:25?tls=none&sign=false ",
-      { host: "::1", port: "25", tls: "none", sign: "relay" },
+      { host: "::1", port: "25", security: "NONE", signedBy: "RELAY" },
     ],
     ["smtp://u:100%@mx.test", { password: "100%" }],
   ])("of the URL %s fills the form", (text, values) => {
@@ -131,12 +131,15 @@ describe("a relay", () => {
       tls: "starttls",
       user: "ada",
     });
-    expect(relayInputOf({ ...values, password: "x", sign: "server" })).toMatchObject({
+    expect(relayInputOf({ ...values, password: "x", signedBy: "SERVER" })).toMatchObject({
       password: "x",
       sign: true,
     });
+    expect(relayInputOf({ ...values, username: " ", password: "x" })).not.toHaveProperty(
+      "password",
+    );
     expect(keepsPassword(known, values)).toBe(true);
     expect(keepsPassword(known, { ...values, host: "other.test" })).toBe(false);
-    expect(keepsPassword(known, { ...values, user: "eve" })).toBe(false);
+    expect(keepsPassword(known, { ...values, username: "eve" })).toBe(false);
   });
 });

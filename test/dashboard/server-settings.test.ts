@@ -86,7 +86,7 @@ describe("the page of the server's settings", () => {
     });
     await page.reload();
     await card.getByRole("radiogroup").getByText("Relay", { exact: true }).click();
-    await card.getByLabel("Host").fill(`smtp://ada:harbour@127.0.0.1:${relay.port}?tls=none`);
+    await card.getByLabel("Server").fill(`smtp://ada:harbour@127.0.0.1:${relay.port}?tls=none`);
     await expectSoon(() => card.getByLabel("Port").inputValue(), String(relay.port));
     await expectSoon(() => card.getByLabel("User").inputValue(), "ada");
     await card.getByRole("button", { name: "Test" }).click();

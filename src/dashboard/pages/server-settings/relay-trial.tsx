@@ -6,7 +6,7 @@ import type { RelayInput, RelayTest } from "../../../modules/settings/model.ts";
 import { api } from "../../api.ts";
 import { ConversationSteps } from "../../ui/message/conversation.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { sentence } from "../../ui/sentence.ts";
+import { RelayResult } from "../../ui/relay-fields.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
 
 /** `input` is the relay to test; without it, it is the relay of the settings. */
@@ -63,41 +63,16 @@ export function RelayTrial(props: {
 }
 
 function Result({ result }: { result: RelayTest }) {
-  const { problem, steps, notes } = result;
+  const { problem, steps, tls, isAuthenticated, mail, notes } = result;
+  const about =
+    mail === null
+      ? ""
+      : `It accepted the mail from ${mail.from} to ${mail.to}: look whether it arrives.`;
   return (
-    <div className="server-relay-result">
-      {problem === null ? (
-        <p data-tone="good">
-          <strong>The relay works.</strong> {doneText(result)}
-        </p>
-      ) : (
-        <>
-          <p data-tone="failed">
-            <strong>The test failed.</strong> {sentence(problem.reason)}
-          </p>
-          <p>
-            <strong>What to do:</strong> {sentence(problem.fix)}
-          </p>
-        </>
-      )}
+    <RelayResult {...{ problem, tls, isAuthenticated, about, notes }}>
       <div className="conversation">
         <ConversationSteps steps={steps} />
       </div>
-      {problem === null && notes.length > 0 && (
-        <ul className="server-relay-notes muted small">
-          {notes.map((note) => (
-            <li key={note}>{sentence(note)}</li>
-          ))}
-        </ul>
-      )}
-    </div>
+    </RelayResult>
   );
-}
-
-function doneText({ tls, isAuthenticated, mail }: RelayTest): string {
-  const session = `The session ${tls === null ? "was not encrypted" : `used ${tls}`}, ${
-    isAuthenticated ? "and the login was accepted" : "without a login"
-  }.`;
-  if (mail === null) return session;
-  return `${session} It accepted the mail from ${mail.from} to ${mail.to}: look whether it arrives.`;
 }

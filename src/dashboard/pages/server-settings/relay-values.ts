@@ -1,80 +1,44 @@
-/** The values of the form of a relay, and what is sent of them. */
+/** The relay of the server as the form shows it, and as it is sent. */
 
 import type { InstallationSettings, RelayInput } from "../../../modules/settings/model.ts";
+import { EMPTY_RELAY, type RelayValues } from "../../ui/relay-values.ts";
 
-export type RelayView = NonNullable<InstallationSettings["relay"]>;
+type RelayView = NonNullable<InstallationSettings["relay"]>;
 
-export type RelayValues = {
-  host: string;
-  port: string;
-  tls: RelayInput["tls"];
-  user: string;
-  password: string;
-  sign: "auto" | "relay" | "server";
-};
-
-export const EMPTY_RELAY: RelayValues = {
-  host: "",
-  port: "587",
-  tls: "starttls",
-  user: "",
-  password: "",
-  sign: "auto",
-};
-
-export const PORTS: Readonly<Record<RelayInput["tls"], string>> = {
-  starttls: "587",
-  implicit: "465",
-  none: "25",
-};
+const SECURITIES = { starttls: "STARTTLS", implicit: "TLS", none: "NONE" } as const;
+const TLS = { STARTTLS: "starttls", TLS: "implicit", NONE: "none" } as const;
 
 export function valuesOfRelay(relay: RelayView | null): RelayValues {
   if (relay === null) return EMPTY_RELAY;
   const { host, port, tls, user, sign } = relay;
-  const signs = sign === null ? "auto" : sign ? "server" : "relay";
-  return { host, port: String(port), tls, user: user ?? "", password: "", sign: signs };
+  return {
+    host,
+    port: String(port),
+    security: SECURITIES[tls],
+    username: user ?? "",
+    password: "",
+    signedBy: sign === null ? "AUTO" : sign ? "SERVER" : "RELAY",
+  };
 }
 
-export function relayInputOf({ host, port, tls, user, password, sign }: RelayValues): RelayInput {
+export function relayInputOf(values: RelayValues): RelayInput {
+  const { host, port, security, password, signedBy } = values;
+  const user = values.username.trim();
   return {
     host: host.trim(),
     port: Number(port),
-    tls,
-    ...(user.trim() === "" ? {} : { user: user.trim() }),
-    ...(password === "" ? {} : { password }),
-    ...(sign === "auto" ? {} : { sign: sign === "server" }),
+    tls: TLS[security],
+    ...(user === "" ? {} : { user }),
+    ...(user === "" || password === "" ? {} : { password }),
+    ...(signedBy === "AUTO" ? {} : { sign: signedBy === "SERVER" }),
   };
 }
 
 /** Whether the stored password is used: the field is empty, and host and user are the same. */
 export const keepsPassword = (known: RelayView | null, values: RelayValues): boolean =>
-  known?.hasPassword === true && known.host === values.host.trim() && known.user === values.user;
-
-/** The parts of a URL such as smtp://user:password@smtp.example.com:587; null for other texts. */
-export function readPastedUrl(text: string): Partial<RelayValues> | null {
-  const url = /^smtps?:\/\//i.test(text.trim()) ? URL.parse(text.trim()) : null;
-  if (url === null || url.hostname === "") return null;
-  const given = url.searchParams.get("tls");
-  const implied = url.protocol === "smtps:" ? "implicit" : "starttls";
-  const tls = given === "none" || given === "starttls" || given === "implicit" ? given : implied;
-  const sign = url.searchParams.get("sign");
-  return {
-    host: url.hostname.replace(/^\[|\]$/g, ""),
-    port: url.port === "" ? PORTS[tls === "none" ? "starttls" : tls] : url.port,
-    tls,
-    user: decoded(url.username),
-    password: decoded(url.password),
-    sign: sign === "true" ? "server" : sign === "false" ? "relay" : "auto",
-  };
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text; // A % that is not encoded is a part of the text.
-  }
-}
+  known?.hasPassword === true &&
+  known.host === values.host.trim() &&
+  known.user === values.username;
 
 const TLS_WORDS: Readonly<Record<RelayInput["tls"], string>> = {
   starttls: "STARTTLS",

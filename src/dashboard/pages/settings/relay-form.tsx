@@ -1,6 +1,6 @@
 /** The form of the relay of a project, with a test of what is filled in. */
 
-import { Button, Group, PasswordInput, Select, Stack, TextInput } from "@mantine/core";
+import { Button, Group, Stack } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { ProjectRelay, ProjectRelayTest } from "../../../modules/delivery/relay-model.ts";
@@ -8,27 +8,12 @@ import { api } from "../../api.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { ConversationView } from "../../ui/message/conversation.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { sentence } from "../../ui/sentence.ts";
+import { RelayFields, RelayResult } from "../../ui/relay-fields.tsx";
+import { EMPTY_RELAY, type RelayValues } from "../../ui/relay-values.ts";
 import { useUnsaved } from "../../ui/unsaved.tsx";
 import { useApiForm } from "../../ui/use-api-form.ts";
 
 export const RELAYS_KEY = ["relays"] as const;
-
-type Values = Pick<ProjectRelay, "security" | "signedBy"> &
-  Record<"host" | "port" | "username" | "password", string>;
-
-const SECURITIES = [
-  { value: "STARTTLS", label: "STARTTLS" },
-  { value: "TLS", label: "TLS" },
-  { value: "NONE", label: "None" },
-];
-const SIGNERS = [
-  { value: "AUTO", label: "As is known of the relay" },
-  { value: "SERVER", label: "This server" },
-  { value: "RELAY", label: "The relay" },
-];
-const PORTS = { STARTTLS: "587", TLS: "465", NONE: "587" } as const;
-const TEXT = { autoComplete: "off", spellCheck: false } as const;
 
 export function RelayForm(props: {
   relay: ProjectRelay | null;
@@ -54,7 +39,6 @@ export function RelayForm(props: {
   });
   const isChanged = form.form.isDirty();
   const unsaved = useUnsaved(isChanged);
-  const { security, username } = form.values;
   return (
     <form
       onSubmit={(event) => {
@@ -64,49 +48,7 @@ export function RelayForm(props: {
     >
       {unsaved}
       <Stack gap="lg">
-        <div className="relay-server">
-          <TextInput
-            label="Server"
-            placeholder="smtp.example.com"
-            required
-            withAsterisk={false}
-            {...TEXT}
-            {...form.field("host")}
-          />
-          <TextInput
-            label="Port"
-            inputMode="numeric"
-            pattern="[0-9]*"
-            placeholder={PORTS[security]}
-            {...TEXT}
-            {...form.field("port")}
-          />
-          <Select
-            label="Encryption"
-            data={SECURITIES}
-            allowDeselect={false}
-            {...form.field("security")}
-          />
-        </div>
-        <div className="settings-pair">
-          <TextInput label="User name" {...TEXT} {...form.field("username")} />
-          <PasswordInput
-            label="Password"
-            placeholder={(relay?.username ?? null) === null ? "" : "Stored"}
-            disabled={username.trim() === ""}
-            {...TEXT}
-            autoComplete="new-password"
-            {...form.field("password")}
-          />
-        </div>
-        <Select
-          className="wide"
-          label="DKIM signatures are made by"
-          description="Some relays break the signatures of this server, and sign mail themselves."
-          data={SIGNERS}
-          allowDeselect={false}
-          {...form.field("signedBy")}
-        />
+        <RelayFields {...{ form }} keepsPassword={keepsPassword(relay, form.values)} />
         {form.error !== null && <Problem error={form.error} />}
         <Group gap="sm">
           <Button type="submit" loading={form.isBusy} disabled={!isChanged}>
@@ -129,7 +71,7 @@ export function RelayForm(props: {
 }
 
 /** Tests what is filled in; the stored relay, with its password, if nothing was changed. */
-function RelayTest(props: { relay: ProjectRelay | null; values: Values; isChanged: boolean }) {
+function RelayTest(props: { relay: ProjectRelay | null; values: RelayValues; isChanged: boolean }) {
   const { relay, values, isChanged } = props;
   const test = useMutation({
     mutationFn: () =>
@@ -152,24 +94,22 @@ function RelayTest(props: { relay: ProjectRelay | null; values: Values; isChange
         <span className="muted small">Logs in, and sends no mail.</span>
       </Group>
       {error !== null && <Problem error={error} />}
-      <div role="status">
-        {data !== undefined && !isPending && (
-          <>
-            <p className="relay-verdict" data-tone={data.isWorking ? "good" : "failed"}>
-              {resultText(data)}
-            </p>
-            {data.fix !== null && <p className="muted small">{sentence(data.fix)}</p>}
-            <ConversationView conversation={data.conversation} />
-          </>
-        )}
-      </div>
+      <div role="status">{data !== undefined && !isPending && <Result result={data} />}</div>
     </div>
   );
 }
 
-function resultText({ isWorking, isAuthenticated, reason }: ProjectRelayTest): string {
-  if (!isWorking) return sentence(reason ?? "It failed");
-  return isAuthenticated ? "The relay answers, and the login works." : "The relay answers.";
+function Result({ result }: { result: ProjectRelayTest }) {
+  const { isWorking, isAuthenticated, reason, fix, conversation } = result;
+  return (
+    <RelayResult
+      problem={isWorking ? null : { reason: reason ?? "The reason is not known", fix }}
+      tls={conversation.tls?.version ?? null}
+      isAuthenticated={isAuthenticated}
+    >
+      <ConversationView conversation={conversation} />
+    </RelayResult>
+  );
 }
 
 function RemoveRelay({ relay }: { relay: ProjectRelay }) {
@@ -195,26 +135,29 @@ function RemoveRelay({ relay }: { relay: ProjectRelay }) {
   );
 }
 
-function valuesOf(relay: ProjectRelay | null): Values {
-  return {
-    host: relay?.host ?? "",
-    port: relay === null ? "" : String(relay.port),
-    security: relay?.security ?? "STARTTLS",
-    username: relay?.username ?? "",
-    password: "",
-    signedBy: relay?.signedBy ?? "AUTO",
-  };
+function valuesOf(relay: ProjectRelay | null): RelayValues {
+  if (relay === null) return EMPTY_RELAY;
+  const { host, port, security, username, signedBy } = relay;
+  return { host, port: String(port), security, username: username ?? "", password: "", signedBy };
 }
 
 /** An empty password is left out: then the stored one stays, where it may. */
-function bodyOf({ host, port, security, username, password, signedBy }: Values) {
+function bodyOf({ host, port, security, username, password, signedBy }: RelayValues) {
   const user = username.trim();
   return {
     host: host.trim(),
-    port: Number(port.trim() === "" ? PORTS[security] : port),
+    port: Number(port),
     security,
     username: user === "" ? null : user,
     ...(user === "" || password === "" ? {} : { password }),
     signedBy,
   };
+}
+
+/** The stored password is sent to no other server or user, and by no other connection. */
+function keepsPassword(relay: ProjectRelay | null, values: RelayValues): boolean {
+  if (relay === null || relay.username === null) return false;
+  const { host, port, security, username } = valuesOf(relay);
+  const isSameServer = values.host.trim() === host && values.port === port;
+  return isSameServer && values.security === security && values.username.trim() === username;
 }
