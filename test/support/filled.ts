@@ -11,6 +11,7 @@ import { signIn } from "./session.ts";
 import { ACCEPTED, DEFERRED, type HandedMail, testTransport } from "./transport.ts";
 import { startWebServer } from "./web-server.ts";
 import { processReport } from "../../src/modules/bounces/bounces.ts";
+import { abGroup, REST } from "../../src/modules/campaigns/ab-tests/ab-groups.ts";
 
 const SECOND = 1_000;
 const HOUR = 60 * 60 * SECOND;
@@ -276,7 +277,13 @@ async function testVariants(t: TestApp, settle: () => Promise<void>): Promise<vo
     holdOut: 30,
     winner: { by: "MANUAL" },
   };
-  await t.call("POST", `/campaigns/${await campaign(t, { name: "Variants", abTest })}/send`);
+  const id = await campaign(t, { name: "Variants", abTest });
+  const plan = { ...abTest, variantIds: ["A", "B"] };
+  // Without a contact outside of the test, the campaign would end by itself.
+  for (let contact = "", tried = 0; contact === "" || abGroup(plan, id, contact) !== REST;) {
+    contact = await t.create("/contacts", { email: `rest-${++tried}@example.com` }, "id");
+  }
+  await t.call("POST", `/campaigns/${id}/send`);
   await settle();
 }
 

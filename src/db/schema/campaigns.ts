@@ -213,6 +213,8 @@ export const abTests = sqliteTable(
     afterMinutes: integer("after_minutes").notNull(),
     /** Null before the campaign starts. */
     phase: text("phase", { enum: AB_PHASES }),
+    /** From the start of the campaign: true once a contact was found who is neither in the test nor held out. */
+    hasRest: integer("has_rest", { mode: "boolean" }).notNull().default(true),
     /** When the winner is chosen; null before WAITING, and for MANUAL. */
     waitsUntil: integer("waits_until"),
     winnerId: text("winner_id"),

@@ -168,7 +168,7 @@ export const CAMPAIGN_INVARIANTS: readonly Invariant[] = [
       WHERE (phase IS NULL) <> (campaigns.status IN ('DRAFT', 'SCHEDULED'))
             AND NOT (campaigns.status = 'CANCELLED' AND campaigns.started_at IS NULL)
          OR (campaigns.status = 'SENT' AND phase <> 'REST')
-         OR (phase = 'REST' AND winner_id IS NULL AND share + hold_out < 100)
+         OR (phase = 'REST' AND winner_id IS NULL AND has_rest AND share + hold_out < 100)
          OR (phase = 'WAITING' AND winner_by <> 'MANUAL' AND waits_until IS NULL)`,
   },
   {

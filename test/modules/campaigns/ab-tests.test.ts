@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { findWrongUsage } from "../../../src/db/usage-recount.ts";
 import { shiftDecisions } from "../../../src/modules/campaigns/ab-tests/ab-progress.ts";
-import { abGroup } from "../../../src/modules/campaigns/ab-tests/ab-groups.ts";
+import { abGroup, HOLD_OUT, REST } from "../../../src/modules/campaigns/ab-tests/ab-groups.ts";
 import { verdictOf } from "../../../src/modules/campaigns/ab-tests/ab-verdict.ts";
 import { insertAbContacts, smallGroups } from "../../support/ab-contacts.ts";
 import { expectSoon, settleEventLoop } from "../../support/eventually.ts";
@@ -270,6 +270,7 @@ describe("a campaign with an A/B test", () => {
     await t.settle();
     await soon(() => state(id), expect.objectContaining({ phase: "REST", winnerId: "A" }));
     const other = await abCampaign();
+    insertContacts(other, TEST);
     await t.act(other, "send");
     await t.settle();
     await t.act(other, "cancel");
@@ -338,6 +339,55 @@ describe("a campaign with an A/B test", () => {
     expect((await t.act(id, "winner", { variantId: "A" })).status).toBe(409);
   });
 
+  const withoutRest: [
+    what: string,
+    winner: object,
+    holdOut: number,
+    sizes: Record<string, number>,
+  ][] = [
+    ["one contact, in the test", { by: "MANUAL" }, 0, { A: 1 }],
+    ["all contacts in the test", { by: "MANUAL" }, 0, { A: 2, B: 1 }],
+    ["contacts in the test or held out", { by: "MANUAL" }, 10, { B: 1, [HOLD_OUT]: 1 }],
+    ["all contacts in the test, and a rule", { by: "CLICKS", afterMinutes: 60 }, 0, { A: 1, B: 1 }],
+  ];
+  test.each(withoutRest)("ends by itself with %s", async (_, winner, holdOut, sizes) => {
+    const id = await abCampaign({ ...TEST, winner, holdOut });
+    insertAbContacts(t.db.sqlite, { id, share: TEST.share, holdOut }, sizes);
+    await t.act(id, "send");
+    await t.settle();
+    await soon(() => t.statusOf(id), "SENT");
+    const ended = { phase: "REST", winnerId: null, chosenBy: null, waitsUntil: null };
+    expect(await report(id)).toMatchObject({
+      state: ended,
+      hasRest: false,
+      rest: { recipients: 0 },
+    });
+    const { A = 0, B = 0 } = sizes;
+    expect(t.count("variant IS NOT NULL")).toBe(A + B);
+    const refused = await t.act(id, "winner", { variantId: "A" });
+    expect([refused.status, refused.text("error.message")]).toEqual([
+      409,
+      "This campaign is SENT.",
+    ]);
+  });
+
+  test("that has nobody left ends only when its deferred mails have left", async () => {
+    const id = await abCampaign({ ...TEST, winner: { by: "MANUAL" } }, { rate: 1 / 60 });
+    insertAbContacts(t.db.sqlite, { id, share: TEST.share, holdOut: 0 }, { A: 3 });
+    await t.act(id, "send");
+    await t.settle();
+    expect(await state(id)).toMatchObject({ phase: "TEST" });
+    t.setAll("emails", "attempts = 1");
+    await soon(() => state(id), expect.objectContaining({ phase: "REST", winnerId: null }));
+    expect(await t.statusOf(id)).toBe("SENDING");
+    const refused = await t.act(id, "winner", { variantId: "A" });
+    expect(refused.text("error.message")).toBe(
+      "All contacts of this campaign are in its A/B test.",
+    );
+    for (let minute = 0; minute < 3; minute++) await advance(1);
+    await soon(() => t.statusOf(id), "SENT");
+  });
+
   test("chooses by an event after the mail, and measures the effect on those without mail", async () => {
     const id = await started({
       ...TEST,
@@ -360,9 +410,13 @@ describe("a campaign with an A/B test", () => {
   });
 
   test("leaves nothing behind when its contacts and its campaign are deleted", async () => {
-    const ids = [];
-    for (let i = 0; i < 12; i++) ids.push(await t.contact(`c${i}@x.test`));
+    const ids: string[] = [];
     const id = await abCampaign({ ...TEST, holdOut: 50 });
+    const plan = { share: TEST.share, holdOut: 50, variantIds: ["A", "B"] };
+    // Without a contact outside of the test, the campaign would end by itself.
+    while (ids.length < 12 || !ids.some((contact) => abGroup(plan, id, contact) === REST)) {
+      ids.push(await t.contact(`c${ids.length}@x.test`));
+    }
     await t.act(id, "send");
     await t.settle();
     for (const contact of ids.slice(6)) await t.call("DELETE", `/contacts/${contact}`);

@@ -25,9 +25,14 @@ const holdOut = statement<unknown, [number, string, number]>(`
                       AND suppressions.email = contacts.email)
   ON CONFLICT DO NOTHING`);
 
+const storeRest = statement<unknown, [number]>(
+  "UPDATE ab_tests SET has_rest = 1 WHERE campaign_seq = +? AND NOT has_rest",
+);
+
 /**
  * Part of a change: divides a slice of the audience. The first walk writes the mails of the variants, and
- * stores who gets nothing; the second one writes the mails of the others, with the winner.
+ * stores who gets nothing and whether there are others; the second one writes the mails of the others,
+ * with the winner.
  */
 export function abMails(
   app: App,
@@ -39,6 +44,7 @@ export function abMails(
     const held = groups.get(HOLD_OUT);
     const isNotice = campaign.category === "TRANSACTIONAL" ? 1 : 0;
     if (held !== undefined) holdOut(app).run(campaign.seq, JSON.stringify(held), isNotice);
+    if (groups.has(REST)) storeRest(app).run(campaign.seq);
     return test.variants.flatMap((variant) => {
       const seqs = groups.get(variant.id);
       if (seqs === undefined) return [];

@@ -1,6 +1,7 @@
 /**
  * Leads the A/B test of a campaign from one phase to the next: TEST, until every mail of the test was
- * tried once; WAITING, until the winner is chosen; REST. Each step is one conditional change, so a
+ * tried once; WAITING, until the winner is chosen; REST. Without a contact who would get the winner, REST
+ * follows TEST at once, and no winner is chosen. Each step is one conditional change, so a
  * repetition after a crash changes nothing, and the winner is chosen once. A paused campaign waits in its
  * phase.
  */
@@ -37,7 +38,10 @@ export function beginAbTest(app: App, campaign: CampaignRow): void {
       .where(and(eq(abVariants.campaignSeq, campaign.seq), eq(abVariants.id, variant.id)))
       .run();
   }
-  db.update(abTests).set({ phase: "TEST" }).where(eq(abTests.campaignSeq, campaign.seq)).run();
+  db.update(abTests)
+    .set({ phase: "TEST", hasRest: false })
+    .where(eq(abTests.campaignSeq, campaign.seq))
+    .run();
 }
 
 /** True if the campaign waits for no winner, so its written mails are all that it will have. */
@@ -83,7 +87,7 @@ async function endTest(app: App, campaign: CampaignRow, test: AbTestRow): Promis
   if (await hasUntried(app, campaign)) return false;
   const { clock, db, writer } = app;
   await writer.write(() => {
-    const phase = hasAbRest(test) ? "WAITING" : "REST";
+    const phase = test.hasRest && hasAbRest(test) ? "WAITING" : "REST";
     const waitsUntil =
       phase === "REST" || test.winnerBy === "MANUAL"
         ? null
@@ -222,7 +226,7 @@ export function chooseWinner(app: App, campaign: CampaignRow, variantId: string)
     throw notPossible(`This campaign is ${campaign.status}.`, "Nobody is left to get the winner.");
   }
   if (!hasAbRest(test)) {
-    const suggestion = "Use a smaller share to keep contacts for the winner.";
+    const suggestion = "Use a smaller share or a larger audience to keep contacts for the winner.";
     throw notPossible("All contacts of this campaign are in its A/B test.", suggestion);
   }
   if (test.winnerId === variantId) return;

@@ -4,8 +4,9 @@
  * starts, the contents of all variants are fixed. The audience is walked once for the test: each
  * contact is in a group (ab-groups.ts), and those of a variant get its mail (expand.ts). When every
  * mail of the test was tried, the test waits, and then the winner is chosen once (ab-progress.ts). The
- * audience is walked again for those who are in no group yet, and they get the winner. The figures of the variants,
- * and what they prove, are read at any time (ab-report.ts, ab-verdict.ts).
+ * audience is walked again for those who are in no group yet, and they get the winner. If the first walk
+ * found no such contact, the test ends without a winner. The figures of the variants, and what they
+ * prove, are read at any time (ab-report.ts, ab-verdict.ts).
  */
 
 import { eq, sql } from "drizzle-orm";
@@ -40,8 +41,14 @@ export const abPlan = ({ share, holdOut, variants }: AbTestRow): AbPlan => ({
   variantIds: variants.map(({ id }) => id),
 });
 
-/** True if contacts remain who are neither in the test nor held out. */
-export const hasAbRest = ({ share, holdOut }: AbTestRow): boolean => share + holdOut < 100;
+/**
+ * True if contacts remain who are neither in the test nor held out. Until the test has ended, only its
+ * percents tell.
+ */
+export function hasAbRest({ share, holdOut, phase, hasRest }: AbTestRow): boolean {
+  if (share + holdOut >= 100) return false;
+  return phase === null || phase === "TEST" || hasRest;
+}
 
 /** The campaign with the content of a variant. */
 export function variantContent(campaign: Campaign, variant: AbVariantRow): Campaign {

@@ -1,0 +1,1 @@
+ALTER TABLE `ab_tests` ADD `has_rest` integer DEFAULT true NOT NULL;
