@@ -7,6 +7,7 @@
 import type { App } from "./core/app.ts";
 import { isSameSecret, readInstallationValue } from "./db/installation-values.ts";
 import type { Finding, World } from "./doctor/check.ts";
+import { readRefusedProxy } from "./http/client-address.ts";
 import { domainPresenter, domainsOfProject } from "./modules/domains/domains.ts";
 import { requireReadableKeys } from "./modules/domains/keys.ts";
 import { reportMailboxStates } from "./modules/report-mailboxes/report-mailboxes.ts";
@@ -32,6 +33,7 @@ export async function serverChecks(app: App): Promise<Finding[]> {
     ...probes.machineWorld(config, dns),
     now: clock.now,
     folder,
+    refusedProxy: async () => readRefusedProxy(app),
     recurring: async () => [],
     metrics: async () => null,
     requireReadableKeys: async () => requireReadableKeys(db, secret),

@@ -41,6 +41,8 @@ export type World = {
   greet: (address: string, port: number) => Promise<Greeting>;
   /** Milliseconds by which this clock is ahead of a time server; null if none answered. */
   clockAheadMs: () => Promise<number | null>;
+  /** A proxy whose clients a limit has refused together; null if there is none. Only a server knows it. */
+  refusedProxy: () => Promise<string | null>;
   /** The metrics of the running server; null if it does not answer at its metrics address. */
   metrics: () => Promise<string | null>;
   /** Names and intervals of the server's recurring work. */

@@ -18,7 +18,7 @@ import {
   checkStorage,
   checkUpdate,
 } from "./machine.ts";
-import { checkHostname, checkPort, checkResolver, checkSources } from "./network.ts";
+import { checkHostname, checkPort, checkProxy, checkResolver, checkSources } from "./network.ts";
 import {
   checkDomains,
   checkLinks,
@@ -52,6 +52,7 @@ export const ALL_CHECKS: readonly Check[] = [
   checkRelayReports,
   checkReportMailboxes,
   checkLinks,
+  checkProxy,
   checkRecurringWork,
   checkDomains,
   checkInbound,

@@ -163,3 +163,14 @@ function isFailed(
 ): answer is Extract<DnsAnswer<string>, { kind: "failed" }> {
   return answer.kind === "failed";
 }
+
+/** People behind a proxy that is not named have the proxy's address, and share the limits of one person. */
+export const checkProxy: Check = async ({ refusedProxy }) => {
+  const peer = await refusedProxy();
+  if (peer === null) return [];
+  const finding =
+    `a sign-up form has refused people behind ${peer}, who share the limit of one address because ` +
+    "its X-Forwarded-For is ignored";
+  const fix = `if this is your proxy, start the server with --trusted-proxy ${peer}`;
+  return [fail("reverse proxy", finding, fix)];
+};

@@ -9,6 +9,7 @@ import { type AddressRange, isInRanges, parseIpAddress } from "../lib/address-ra
 import { clientNetwork } from "../lib/client-network.ts";
 import { isPublicAddress } from "../lib/ip-addresses.ts";
 import type { Log } from "../lib/log.ts";
+import { perApp } from "../lib/per-app.ts";
 import { type Incoming, peerOf } from "./incoming.ts";
 
 type Hops = {
@@ -29,11 +30,9 @@ export function clientAddressReader(options: {
   const { trusted, log } = options;
   let isProxyReported = false;
 
-  /**
-   * A private peer that sends X-Forwarded-For is probably a proxy that the operator did not name.
-   */
-  function reportProxy(peer: string): void {
-    if (isProxyReported || isPublicAddress(peer) || isInRanges(peer, trusted)) return;
+  function reportProxy(hops: Hops): void {
+    const peer = isProxyReported ? null : unnamedProxy(trusted, hops);
+    if (peer === null) return;
     isProxyReported = true;
     log.warn(
       "X-Forwarded-For is ignored: clients behind this peer share one rate limit; " +
@@ -42,21 +41,46 @@ export function clientAddressReader(options: {
     );
   }
 
-  return ({ peer, forwardedFor }) => {
-    if (peer !== null && forwardedFor !== null) reportProxy(peer);
-    return clientNetwork(clientBehind(trusted, { peer, forwardedFor }));
+  return (hops) => {
+    reportProxy(hops);
+    return clientNetwork(clientBehind(trusted, hops));
   };
 }
 
-/** The address of the client of a request behind trusted proxies; null for a closed socket. */
-export function clientAddress(
-  { config }: App,
-  incoming: Pick<Incoming, "request" | "server">,
+/**
+ * A private peer that sends X-Forwarded-For is probably a proxy that the operator did not name. A public
+ * one may be anybody, so it is never proposed as a proxy.
+ */
+function unnamedProxy(
+  trusted: readonly AddressRange[],
+  { peer, forwardedFor }: Hops,
 ): string | null {
-  const forwardedFor = incoming.request.headers.get("x-forwarded-for");
-  const hops = { peer: peerOf(incoming), forwardedFor };
-  return clientBehind(config.trustedProxies, hops) || null;
+  if (peer === null || forwardedFor === null) return null;
+  return isPublicAddress(peer) || isInRanges(peer, trusted) ? null : peer;
 }
+
+type Asked = Pick<Incoming, "request" | "server">;
+
+const hopsOf = (asked: Asked): Hops => ({
+  peer: peerOf(asked),
+  forwardedFor: asked.request.headers.get("x-forwarded-for"),
+});
+
+/** The address of the client of a request behind trusted proxies; null for a closed socket. */
+export function clientAddress({ config }: App, asked: Asked): string | null {
+  return clientBehind(config.trustedProxies, hopsOf(asked)) || null;
+}
+
+const refusedProxy = perApp((): { peer: string | null } => ({ peer: null }));
+
+/** A limit refuses a request. If a proxy is not named, the limit may be shared by all clients behind it. */
+export function recordRefusal(app: App, asked: Asked): void {
+  const peer = unnamedProxy(app.config.trustedProxies, hopsOf(asked));
+  if (peer !== null) refusedProxy(app).peer = peer;
+}
+
+/** The latest proxy whose clients were refused together since the start; null if there is none. */
+export const readRefusedProxy = (app: App): string | null => refusedProxy(app).peer;
 
 /** The address of the client behind trusted proxies; empty for a closed socket. */
 export function clientBehind(

@@ -76,6 +76,7 @@ async function findings(
     isOwnAddress: unused,
     greet: unused,
     clockAheadMs: unused,
+    refusedProxy: unused,
     recurring: unused,
     freeBytes: unused,
     metrics: unused,

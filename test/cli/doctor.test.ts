@@ -63,6 +63,7 @@ function world(changes: Partial<World> = {}, settings: Partial<Config> = {}): Wo
     isOwnAddress: async () => true,
     greet: async () => ({ ok: true, line: "220 mx ready" }),
     clockAheadMs: async () => 20,
+    refusedProxy: async () => null,
     recurring: async () => [
       { name: "clock", everySeconds: 1 },
       { name: "webhooks", everySeconds: 60 },
@@ -269,6 +270,12 @@ describe("a finding names the problem and its fix", () => {
       { queueHeldSince: async () => Date.UTC(2026, 1, 3) },
       {},
       /^fail {2}queue: held since 2026-02-03T00:00:00\.000Z, so no mail .* — .*queue release$/,
+    ],
+    [
+      "fails if people behind a proxy were refused together",
+      { refusedProxy: async () => "10.0.0.7" },
+      {},
+      /^fail {2}reverse proxy: a sign-up form .* behind 10\.0\.0\.7.* — .*--trusted-proxy 10\.0\.0\.7$/,
     ],
     [
       "warns of a newer version",

@@ -43,6 +43,7 @@ export function realWorld(given: { input: Input; config: Config; dns: Dns; clock
     ...machineWorld(config, dns),
     now: given.clock.now,
     folder: hasInstallation(path) ? path : null,
+    refusedProxy: async () => null,
     recurring: () => recurringOf(given),
     metrics: () => readMetrics(config),
     requireReadableKeys: () => withStore(input, async (store) => store.requireReadableKeys()),

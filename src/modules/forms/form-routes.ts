@@ -21,7 +21,7 @@ import type { App } from "../../core/app.ts";
 import type { Project } from "../../http/admission.ts";
 import { bodiesOf } from "../../http/body.ts";
 import { MAX_SUBMISSION_BYTES } from "../../http/body-limits.ts";
-import { clientAddress } from "../../http/client-address.ts";
+import { clientAddress, recordRefusal } from "../../http/client-address.ts";
 import { describeOperations, undocumented } from "../../http/documented.ts";
 import { readForm } from "../../http/form.ts";
 import type { Incoming } from "../../http/incoming.ts";
@@ -149,7 +149,10 @@ async function guarded(app: App, asked: Asked, handler: Handler): Promise<Respon
   const reply = replyOf(app, open, { request, language });
   if (open === null) return reply(404, language.form.closed);
   const client = clientAddress(app, asked);
-  if (!mayRequest(app, open.project.seq, client)) return reply(429, language.form.tooMany);
+  if (!mayRequest(app, open.project.seq, client)) {
+    recordRefusal(app, asked);
+    return reply(429, language.form.tooMany);
+  }
   try {
     return await handler(app, open, { ...asked, client, reply });
   } catch (error) {
@@ -244,8 +247,9 @@ function textAfter({ successMessage, confirmation }: FormRow, { form }: FormLang
 async function receiveForm(
   app: App,
   open: OpenForm,
-  { request, client, reply }: Parameters<Handler>[2],
+  asked: Parameters<Handler>[2],
 ): Promise<Response> {
+  const { request, client, reply } = asked;
   const { form, project, language } = open;
   if (!isAllowed(app, form, request)) return reply(403, language.form.foreign);
   const posted = await readForm(request, bodiesOf(app).arrivals, MAX_SUBMISSION_BYTES);
@@ -269,7 +273,10 @@ async function receiveForm(
     return formPage(app, open, { status: 422, filled, faults });
   }
   if (!isRobot(app, filled)) {
-    if (!maySubmit(app, form, client)) return reply(429, language.form.tooMany);
+    if (!maySubmit(app, form, client)) {
+      recordRefusal(app, asked);
+      return reply(429, language.form.tooMany);
+    }
     await submitForm(app, {
       project,
       form,

@@ -5,6 +5,10 @@ import { purgeSubmissions, shiftSubmissions } from "../../../src/modules/forms/s
 import { writeViews } from "../../../src/modules/forms/counts.ts";
 import { type TestApp, testApp } from "../../support/app.ts";
 import { expectError } from "../../support/refusal.ts";
+import { listAt, valueAt } from "../../support/json.ts";
+import { signIn } from "../../support/session.ts";
+import { readRefusedProxy } from "../../../src/http/client-address.ts";
+import { parseAddressRange } from "../../../src/lib/address-ranges.ts";
 
 const HOUR = 60 * 60_000;
 const DAY = 24 * HOUR;
@@ -400,6 +404,38 @@ describe("limits", () => {
     t.clock.advance(HOUR);
     expect((await post(id, { ...ADA, email: "z@example.com" })).status).toBe(303);
   });
+
+  const proxies: [trusted: string[], refused: number, fix: string | null][] = [
+    [[], 3, "--trusted-proxy 127.0.0.1"],
+    [["127.0.0.1"], 0, null],
+  ];
+  test.each(proxies)(
+    "for people behind a proxy, with %j trusted",
+    async (trusted, refused, fix) => {
+      const trustedProxies = trusted.flatMap((text) => parseAddressRange(text) ?? []);
+      t = await testApp({ db: t.db, clock: t.clock, config: { port: 0, trustedProxies } });
+      const url = `http://127.0.0.1:${await t.app.listen()}/f/${await create()}`;
+      const send = async (person: number) => {
+        const headers = { ...json, "x-forwarded-for": `20.0.${person}.1` };
+        const body = bodyOf({ ...ADA, email: `p${person}@example.com` });
+        const type = { "content-type": "application/x-www-form-urlencoded" };
+        return (await fetch(url, { method: "POST", headers: { ...headers, ...type }, body }))
+          .status;
+      };
+      const people = Array.from({ length: 33 }, (_, person) => person);
+      for (const person of people) {
+        if (person === 30) expect(readRefusedProxy(t.app.app)).toBeNull();
+        expect([person, await send(person)]).toEqual([person, person < 33 - refused ? 200 : 429]);
+      }
+      const system = await (await signIn(t)).get("/system");
+      const found = listAt(system.body, "data.checks.findings").find(
+        (each) => valueAt(each, "what") === "reverse proxy",
+      );
+      if (fix === null) expect(found).toBeUndefined();
+      else expect(found).toMatchObject({ level: "fail", fix: expect.stringContaining(fix) });
+      await t.close();
+    },
+  );
 
   test("a body above 64 KiB is refused unread", async () => {
     const id = await create();
