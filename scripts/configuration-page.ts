@@ -1,6 +1,6 @@
 /**
  * Writes docs/configuration.md from the table of settings: `bun scripts/configuration-page.ts`.
- * A test compares the page with what this script would write.
+ * A test compares the page with the text that this script would write.
  */
 
 import { writeFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
  * Counts the files that run new code for one mail, one event or one captured message: code that did not
- * run while the server started. It is what a reader has to follow, other than the wiring. The runtime
+ * run while the server started. A reader has to follow these files, other than the wiring. The runtime
  * counts it (precise coverage), so files of `lib/` are included; threads are not.
  *
  * `bun scripts/walks.ts NAME` prints the files, in the order of the alphabet, and their number.

@@ -1,6 +1,6 @@
 /**
- * The server around an application: the modules of one list (modules.ts), and what works on all of
- * them: clock steps, recurring work, the HTTP server, start and stop.
+ * The server around an application: the modules of one list (modules.ts), and the parts that work on
+ * all of them: clock steps, recurring work, the HTTP server, start and stop.
  */
 
 import { type ClockSteps, createClockSteps } from "./clock-steps.ts";

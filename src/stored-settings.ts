@@ -1,8 +1,8 @@
 /**
- * The settings of the server that commands beside it need: the base of its links, what the DNS
- * records of sending domains depend on, and how long data is kept. The server stores them when it
- * starts, so that a command without flags shows the same links and records as the server, and checks
- * a value as the server does.
+ * The settings of the server that commands beside it need: the base of its links, the values in the
+ * DNS records of sending domains, and how long data is kept. The server stores them when it starts,
+ * so that a command without flags shows the same links and records as the server, and checks a value
+ * as the server does.
  */
 
 import { type Static, Type } from "@sinclair/typebox";

@@ -1,6 +1,6 @@
 /**
  * Helper: requests `/livez` repeatedly and reads the peak of the server's resident memory. For each
- * line of its input it prints what it measured since the line before, and starts again.
+ * line of its input it prints its measurements since the line before, and starts again.
  */
 
 import { readFileSync, writeFileSync } from "node:fs";
@@ -20,7 +20,7 @@ let slowestMs = 0;
 let slowestOwnMs = 0;
 let asked = 0;
 
-/** proc_pid_clear_refs(5): 5 sets the peak back to what is resident now. */
+/** proc_pid_clear_refs(5): 5 sets the peak back to the memory that is resident now. */
 function resetPeak(): void {
   writeFileSync(`/proc/${pid}/clear_refs`, "5");
 }

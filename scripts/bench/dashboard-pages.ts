@@ -1,5 +1,5 @@
 /**
- * Measures what every page of the dashboard requests, in a process that has just started: the time
+ * Measures the requests of every page of the dashboard in a process that has just started: the time
  * of the first load of each page, the median of later ones, and how long the event loop was held.
  * The requests of a page are sent one after the other, so a browser needs less time than this.
  */

@@ -29,7 +29,7 @@ const ACTIONS: readonly PageRequests[] = [
   { name: "events, one name", paths: ["/events?event=email.clicked&limit=50"] },
 ];
 
-/** Opens each page that a signed-in user of the project has, and returns what it requested. */
+/** Opens each page that a signed-in user of the project has, and returns its requests. */
 export async function recordPages(options: {
   base: string;
   project: string;

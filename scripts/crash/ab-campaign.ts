@@ -203,7 +203,7 @@ function createAbCampaign(api: Api) {
       return isPausing;
     },
 
-    /** A recipient who has a mail of the later winner does what decides. */
+    /** Tracks the event that decides the test, for a recipient who has a mail of the later winner. */
     async recordEvent(): Promise<void> {
       if (hasEvent) return;
       const path = `/campaigns/${id}/recipients?variantId=${WINNER}&status=SENT&limit=1`;

@@ -99,7 +99,10 @@ export function crashEntries(options: EntryCrashOptions): Promise<Outcome> {
   });
 }
 
-/** Tracks the event for some contacts while the server is killed; repeats what was not answered. */
+/**
+ * Tracks the event for some contacts while the server is killed; repeats the requests that were not
+ * answered.
+ */
 async function trackExits(
   store: CrashStore,
   options: EntryCrashOptions,

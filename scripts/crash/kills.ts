@@ -36,7 +36,7 @@ export type CrashOptions = {
    * at the next start; otherwise only after half a minute or more.
    */
   isHourly: boolean;
-  /** Time limit for what is under way after the last kill, in milliseconds. */
+  /** Time limit for the work that is under way after the last kill, in milliseconds. */
   drainLimitMs: number;
   /** Receives the number of the kill, from 0, and the progress so far. */
   onKill?: (kill: number, progress: number) => void;
@@ -149,7 +149,7 @@ async function untilKill(life: {
 
 /**
  * Starts the server until all is done. With an hourly clock, it is stopped and started again when there
- * is no progress, so that what waits for a later time becomes due. Resolves to the server, which runs,
+ * is no progress, so that work for a later time becomes due. Resolves to the server, which runs,
  * and the number of the next start.
  */
 export async function runUntilDone(

@@ -10,7 +10,7 @@ const VISITED = "visited";
 const JOINED = "joined";
 /** The event for which orders wait. */
 export const PAID = "paid";
-/** The event that is an exit of those who joined. */
+/** The event at which the contacts who joined leave the workflow. */
 const LEFT = "left";
 
 /** The actions of the contact with a number. Half of the contacts order. */

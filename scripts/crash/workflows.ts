@@ -144,8 +144,8 @@ async function createWorkflows(api: Api, url: string): Promise<void> {
 }
 
 /**
- * Describes what is left after the time limit. A mail whose second attempt was deferred is due after more
- * than ten minutes, and a busy machine alone may defer one.
+ * Describes the work that is left after the time limit. A mail whose second attempt was deferred is
+ * due after more than ten minutes, and a busy machine alone may defer one.
  */
 function describeLeft(reader: ReturnType<typeof openReader>, executions: number): string {
   const missing = executions - reader.count("workflow_executions");

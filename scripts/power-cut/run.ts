@@ -179,7 +179,7 @@ function contentOf(path: string): Uint8Array {
   return existsSync(path) ? readFileSync(path) : new Uint8Array();
 }
 
-/** Returns what is damaged, or what the load found in a sound database. */
+/** Returns the damage, or the numbers that the load found in a sound database. */
 function checkDatabase(folder: string, load: Load): string | Findings {
   try {
     const sqlite = new Database(join(folder, DATABASE));

@@ -1,16 +1,16 @@
 /**
  * Makes the project "Harbour Books": a bookshop that has used the service for a year.
  *
- * 1. The application creates what people enter: domains, keys, templates, segments, workflows,
- *    campaigns, webhooks, inboxes. Its clock is set to the time of each.
+ * 1. The application creates the objects that people enter: domains, keys, templates, segments,
+ *    workflows, campaigns, webhooks, inboxes. Its clock is set to the time of each.
  * 2. The workflows run in memory; then all mails are written in the order of their times. Each adds
  *    its events and changes its recipient.
  * 3. Contacts, suppressions, executions and the event log are written, and the counters added up.
  * 4. The application parses the captured messages and records the members of tracked segments.
  * 5. The checks of `mailstead check` compare counters with counts.
  *
- * The content depends only on the seed and the end time. Keys, secrets and the ids of what the
- * application creates are different in each run.
+ * The content depends only on the seed and the end time. Keys, secrets and the ids of created
+ * objects are different in each run.
  */
 
 import type { Database } from "bun:sqlite";

@@ -109,7 +109,7 @@ export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
   }
 }
 
-/** Removes what an interrupted backup has left, unless a backup runs. */
+/** Removes the files that an interrupted backup has left, unless a backup runs. */
 export async function cleanBackups(
   { path, secret }: Pick<DataFolder, "path" | "secret">,
   target: BackupTarget,
@@ -128,7 +128,7 @@ async function removeAllParts(target: BackupTarget, id: string): Promise<void> {
   await removeParts(target, id, parts);
 }
 
-/** Removes what a backup that failed has stored, so that a full disk has its space again. */
+/** Removes the files that a failed backup has stored, so that a full disk has its space again. */
 async function discardParts(target: BackupTarget, id: string): Promise<void> {
   try {
     await removeAllParts(target, id);
@@ -137,7 +137,7 @@ async function discardParts(target: BackupTarget, id: string): Promise<void> {
   }
 }
 
-/** Returns the error that says what to do if a disk has become full. */
+/** Returns the error with the remedy if a disk has become full. */
 function explainFullDisk(error: unknown, ...places: string[]): unknown {
   const code = error instanceof Error && "code" in error ? error.code : null;
   if (code !== "ENOSPC" && code !== "SQLITE_FULL") return error;

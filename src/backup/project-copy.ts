@@ -105,7 +105,7 @@ function valueOf(
 const quoted = (column: string): string => `"${column}"`;
 const listOf = (columns: readonly string[]): string => columns.map(quoted).join(", ");
 
-/** Stores the counters of the project in place of what triggers have counted. */
+/** Stores the counters of the project in place of those that triggers have counted. */
 function copyUsage(sqlite: Database, { sourceSeq, seq }: { sourceSeq: number; seq: number }): void {
   const columns = "stored_bytes, emails, queued_mails, received_bytes";
   sqlite.run("DELETE FROM main.project_usage WHERE project_seq = ?", [seq]);

@@ -180,7 +180,7 @@ function readScope(text: string | undefined): KeyScope | undefined {
 
 const wordsIn = (list = ""): string[] => list.split(/[\s,]+/).filter((word) => word !== "");
 
-/** An empty list would allow everything, which is not what one means who names the flag. */
+/** An empty list would allow everything, although a person who gives the flag wants a limit. */
 function readLimits(
   flags: Readonly<Record<string, string>>,
   name: "domain" | "ip-range",

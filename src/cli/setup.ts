@@ -1,13 +1,14 @@
 /**
  * The command `mailstead setup`: from an empty server to a delivered mail.
  *
- * 1. `setup/interview.ts` asks for what the flags leave open, and examines each answer on this machine.
+ * 1. `setup/interview.ts` asks for the values that the flags leave open, and examines each answer on
+ *    this machine.
  * 2. `setup/plan.ts` makes the files, and reads them as the server will; then their changes are shown.
  * 3. `setup/service.ts` makes the user and starts the server, after `setup/files.ts` has written them.
  * 4. `setup/installation.ts` makes the owner, the project, the domain and the recovery key.
  * 5. `setup/dns-watch.ts` shows the DNS records until they are right, and the first mail is sent.
  *
- * Each step looks first at what is there, so a setup that was interrupted is run again.
+ * Each step looks first at the present state, so a setup that was interrupted is run again.
  */
 
 import { createHash } from "node:crypto";
@@ -227,7 +228,7 @@ type Planned = {
   isChanged: boolean;
 };
 
-/** Makes the files, and refuses what the server would refuse. */
+/** Makes the files, and refuses settings that the server would refuse. */
 async function plan(context: SetupContext, answers: Answers): Promise<Planned> {
   const { machine } = context;
   const { settings, relayUrl } = answers;

@@ -132,7 +132,7 @@ function withDashboard(
 }
 
 /**
- * The settings of a command that does what the server does, with those of the dashboard. Without an
+ * The settings of a command that works as the server does, with those of the dashboard. Without an
  * installation, or with one that cannot be opened, they are those of flags, variables and files.
  */
 export async function readServerSettings(

@@ -1,7 +1,7 @@
 /**
- * The live connection of a tab. The server names what changed (`{type, id}`), and the queries that
- * show it are read again, at most once a second. The connection is closed while the tab is hidden,
- * and after refusals it is opened again ever less often.
+ * The live connection of a tab. The server names the object that changed (`{type, id}`), and the
+ * queries that show it are read again, at most once a second. The connection is closed while the tab
+ * is hidden, and after refusals it is opened again ever less often.
  */
 
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";

@@ -172,7 +172,7 @@ function labelOf(path: string, { name, email, url, domain, subject, id }: Found)
   return name ?? email ?? url ?? domain ?? id ?? "";
 }
 
-/** The path below /app of what was found in a list of the interface. */
+/** The path below /app of an object that was found in a list of the interface. */
 export function pathOfFound(project: string, path: string, found: Found): string {
   const { id = "", name = "", email = "", page, query = "" } = found;
   if (page !== undefined) return pathOfView(project, { page, query });

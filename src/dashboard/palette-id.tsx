@@ -1,6 +1,6 @@
 /**
- * Finds an object for the command palette by its id. An id does not say what it belongs to, so the
- * interface is asked for an object of each kind, and has at most one of them.
+ * Finds an object for the command palette by its id. An id does not show the kind of its object, so
+ * the interface is asked for an object of each kind, and has at most one of them.
  */
 
 import type { SpotlightActionData } from "@mantine/spotlight";

@@ -33,7 +33,7 @@ export class PasskeyCancelled extends Error {}
 /** The browser refused, for a reason that the message tells. */
 export class PasskeyFailed extends Error {}
 
-/** Makes a passkey and returns what the server verifies. */
+/** Makes a passkey and returns the answer that the server verifies. */
 export async function makePasskey() {
   const options = await api.post<CreationOptions>("/app/api/account/passkeys/options", {}, OPEN);
   const { user, challenge, excludeCredentials } = options;
@@ -62,7 +62,7 @@ export async function makePasskey() {
   };
 }
 
-/** Signs the challenge of a path with a passkey and returns what the server verifies. */
+/** Signs the challenge of a path with a passkey and returns the answer that the server verifies. */
 export async function signWithPasskey(path: string) {
   const options = await api.post<RequestOptions>(path, {}, OPEN);
   const credential = await ask(() =>

@@ -11,7 +11,7 @@
  *    files; `refusal.ts` turns storage errors into answers.
  * 5. `close.ts` closes the database.
  *
- * `schema/` declares the tables, and `usage.ts` counts what each project stores.
+ * `schema/` declares the tables, and `usage.ts` counts the bytes and mails of each project.
  */
 
 import type { Database } from "bun:sqlite";

@@ -54,7 +54,7 @@ export type FoundRows = {
 /** Thrown by `in_time`, and by a read whose query needs all its rows. */
 export const TIME_IS_OVER = new Error("the time of a read is over");
 
-/** The first bytes of what zstd has compressed (RFC 8878 §3.1.1). */
+/** The first bytes of data that zstd has compressed (RFC 8878 §3.1.1). */
 const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 const MAX_STATEMENTS = 200;
 

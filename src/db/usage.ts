@@ -2,7 +2,7 @@
  * Counters for each project in `project_usage`: the bytes that its data takes, those among them that
  * strangers sent to its inbound routes, and the number of its mails that wait. They are kept in the transaction of every change. A row counts a fixed size
  * for its short columns and index entries, plus the length of its texts as often as they are stored.
- * So the sum is about what the rows take on disk; free pages and the write-ahead log are not in it.
+ * So the sum is about the space of the rows on disk; free pages and the write-ahead log are not in it.
  *
  * METERED is the definition. Triggers keep the counters, except for rows that are inserted with every
  * mail: the code that inserts those counts them (`createUsageCounter`), because a trigger would make
@@ -256,7 +256,7 @@ export function addedBy(metered: Metered): [column: string, sql: string][] {
   return [...added, ["emails", "1"], ["queued_mails", IS_QUEUED]];
 }
 
-/** SQL of what a number of bytes of a row adds to each counter of bytes. */
+/** SQL of the number that the bytes of a row add to each counter of bytes. */
 function byteCounters({ received }: Metered, bytes: string): [column: string, sql: string][] {
   const stored: [string, string] = ["stored_bytes", bytes];
   if (received === undefined) return [stored];

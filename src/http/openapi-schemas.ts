@@ -1,6 +1,6 @@
 /**
- * Turns the schemas of the OpenAPI document into what clients are generated from: a schema that
- * `named` gave a name becomes a component to which all its uses refer, a union of constants an
+ * Turns the schemas of the OpenAPI document into the form from which clients are generated: a schema
+ * that `named` gave a name becomes a component to which all its uses refer, a union of constants an
  * enumeration, a free-form object a reference to JsonObject, a private format a pattern.
  */
 

@@ -1,7 +1,7 @@
 /**
- * Limits the data in records and events to what each role may see. Editors, admins, owners and API
- * keys see everything. Viewers must not see tokens that sign a user in or reset a password, so for
- * them:
+ * Limits the data in records and events to the parts that each role may see. Editors, admins, owners
+ * and API keys see everything. Viewers must not see tokens that sign a user in or reset a password,
+ * so for them:
  *
  * | data                                         | what viewers see                                 |
  * | -------------------------------------------- | ------------------------------------------------ |
@@ -247,7 +247,10 @@ const PATH = /(?<![^\s"'<>()=])(?:(?:[\w-]{1,63}\.){1,10}[a-z]{2,24}(?::\d{1,5})
 
 const hostsIn = (text: string): string => text.replace(LINK, plainHost);
 
-/** A text without what may sign in: in its links, and credentials that their form proves. */
+/**
+ * A text without tokens that may sign in: those in its links, and credentials that their form
+ * proves.
+ */
 function withoutTokens(text: string): string {
   const plain = text.replace(LINK, plainLink).replace(QUERY, "").replace(PATH, plainPathOnly);
   if (!hasCredential(plain)) return plain;

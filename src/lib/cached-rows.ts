@@ -1,6 +1,6 @@
 /**
- * What is in memory of the rows of a table, for an erasure, which writes the rows of all tables by SQL.
- * A module that keeps texts of its rows registers a function that forgets them.
+ * Forgets the rows of tables that modules keep in memory. An erasure writes the rows of all tables
+ * by SQL, so a module that keeps texts of its rows registers a function that forgets them.
  */
 
 import { perApp } from "./per-app.ts";

@@ -1,7 +1,8 @@
 /**
  * The octets of a message, or of a piece of one, in which a text can be found however it is encoded for
- * the transfer: the lines that quoted-printable has divided are joined (RFC 2045 §6.7), and what the
- * lines in base64 stand for is added at the end. It takes time in proportion to the length. Pure.
+ * the transfer: the lines that quoted-printable has divided are joined (RFC 2045 §6.7), and the
+ * decoded octets of lines in base64 are added at the end. It takes time in proportion to the length.
+ * Pure.
  */
 
 /** Several of the longest lines of a message, which have 1,000 octets (RFC 5321 §4.5.3.1.6). */

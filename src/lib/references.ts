@@ -1,7 +1,8 @@
 /**
- * Finds what uses a template, a segment, a domain or an event, so that it is not deleted while it is
- * used, and not changed so that a user of it becomes invalid. The modules that can use one register
- * functions that find and check its users; the module that owns it asks for all users.
+ * Finds the objects that use a template, a segment, a domain or an event, so that none of these is
+ * deleted while it is used, or changed so that a user of it becomes invalid. The modules that can
+ * use one register functions that find and check its users; the module that owns it asks for all
+ * users.
  */
 
 import type { FieldError } from "./errors.ts";

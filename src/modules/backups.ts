@@ -2,8 +2,8 @@
  * Scheduled backups of a server, with `--backup-to`. Every day at `--backup-at`, or when an owner asks, the
  * program starts itself as `mailstead backup run` (backup/make.ts) with a low priority: so neither the
  * event loop nor the memory of the server is used. After a failure it is tried again every hour. A backup
- * runs at most once at a time, also beside a command. A start removes what an interrupted backup has left.
- * The result of the latest one is in the database (backup/state.ts).
+ * runs at most once at a time, also beside a command. A start removes the files that an interrupted
+ * backup has left. The result of the latest one is in the database (backup/state.ts).
  */
 
 import { Type } from "@sinclair/typebox";

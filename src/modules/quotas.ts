@@ -3,7 +3,7 @@
  *
  * - The mail that they send to inbound routes does not count against the quota of stored bytes. It
  *   has a share of its own, which is beside the quota, and counts the mail and its event.
- * - What else they can add leaves a tenth of each quota to the project: requests with a public key,
+ * - Their other additions leave a tenth of each quota to the project: requests with a public key,
  *   mails of workflows and those that an inbound route forwards, repeated clicks, and subscriptions on the page of a mail.
  *
  * A change that would add to them first checks the counters, which are updated together with the rows
@@ -88,7 +88,7 @@ export function runWithinStorage<T>(
   return runWithin(app, { projectSeq, counter: "ownBytes", limit }, change);
 }
 
-/** The same for what mail to inbound routes stores, and its share. */
+/** The same for the bytes that mail to inbound routes stores, and their share. */
 export function runWithinReceived<T>(app: App, projectSeq: number, change: () => T): T {
   const limit = storageLimit(app) * RECEIVED_PART;
   return runWithin(app, { projectSeq, counter: "receivedBytes", limit }, change);
@@ -157,7 +157,7 @@ const findUsage = statement<Usage, [number]>(`
          queued_mails AS queuedMails
   FROM project_usage WHERE project_seq = +?`);
 
-/** Part of a change: the usage with what this transaction added. */
+/** Part of a change: the usage with the additions of this transaction. */
 function usageOf(app: App, projectSeq: number): Usage {
   const { usage } = app;
   const stored = findUsage(app).get(projectSeq);
@@ -219,7 +219,7 @@ type ExceededQuota = {
   setting: string;
   /** Time after which the request may succeed; null if waiting does not help. */
   retryAfterSeconds: number | null;
-  /** One sentence that says what the caller can do. */
+  /** One sentence with the remedy for the caller. */
   suggestion: string;
 };
 

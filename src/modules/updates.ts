@@ -33,11 +33,11 @@ const KnownRelease = Type.Object({
 
 export type KnownUpdate = {
   version: string;
-  /** The page that tells what is new. */
+  /** The page with the news of the release. */
   changesUrl: string;
 };
 
-/** It says itself what to do instead, where a package or an image was installed. */
+/** Where a package or an image was installed, the command itself names the other way. */
 export const UPGRADE_COMMAND = "mailstead upgrade";
 const DAY_MS = 24 * 3_600_000;
 

@@ -17,7 +17,7 @@ const ITS_MESSAGES = `
 const ITS_COPIES =
   "seq IN (SELECT message_seq FROM emails WHERE contact_seq = ?) AND recipients IS NOT NULL";
 
-/** Removes what identifies the contact. The records of its mails stay. */
+/** Removes the data that identifies the contact. The records of its mails stay. */
 const FORGET = [
   `DELETE FROM message_pieces WHERE message_seq IN (${ITS_MESSAGES})`,
   `UPDATE messages SET digest = 'purged ' || seq WHERE seq IN (${ITS_MESSAGES})`,
@@ -34,7 +34,7 @@ const FORGET = [
 /** A mail to an address that no contact had, such as a confirmation. */
 const WITHOUT_CONTACT = "SELECT seq FROM emails WHERE id = ?1 AND contact_seq IS NULL";
 
-/** Removes what identifies the recipient of such a mail. */
+/** Removes the data that identifies the recipient of such a mail. */
 const FORGET_ONE = [
   `UPDATE attempts SET conversations = NULL, reason = NULL WHERE email_seq IN (${WITHOUT_CONTACT})`,
   `DELETE FROM captured_messages WHERE email_seq IN (${WITHOUT_CONTACT})`,

@@ -33,7 +33,7 @@ type Values = {
   subject: string;
   now: number;
   dueAt: number;
-  /** 1 for a notice to all contacts of the audience, also to those who have unsubscribed. */
+  /** 1 for a notice to all contacts of the audience, also if they have unsubscribed. */
   isNotice: 0 | 1;
   topicSeq: number | null;
   /** JSON array. */

@@ -1,4 +1,4 @@
-/** Writes mails and what they share. Everything here is part of a change. */
+/** Writes mails and the message that they share. Everything here is part of a change. */
 
 import type { App } from "../core/app.ts";
 import { insertedSeq } from "../db/inserted.ts";
@@ -161,7 +161,7 @@ export function createEmailStore({ db, usage }: { db: Db; usage: UsageCounter })
     attachment: StoredAttachment,
   ) {
     const { bytes, ...columns } = attachment;
-    // Projects share no content: what one stores counts against its own quota alone.
+    // Projects share no content: the content of a project counts against its own quota alone.
     const contentDigest = sha256(`${projectSeq} ${sha256(bytes)}`);
     db.insert(attachmentContents)
       .values({ digest: contentDigest, projectSeq, bytes })

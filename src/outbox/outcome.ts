@@ -2,9 +2,9 @@
  * The types that the transports and the rest of the outbox share: a slot for a mail, and the outcome
  * of an attempt. From a reply to a row there are four types:
  *
- * 1. `Reply` or `Failure` (protocols/smtp): what a server answered, or why it could not.
+ * 1. `Reply` or `Failure` (protocols/smtp): the answer of a server, or the reason why there is none.
  * 2. `HostResult` (protocols/smtp/decision.ts): how the delivery to one host ended.
- * 3. `Outcome`: what the transport decided. `Verdict` adds the mails that are not wanted any more.
+ * 3. `Outcome`: the decision of the transport. `Verdict` adds the mails that are not wanted any more.
  * 4. `Transition` (record.ts): the columns and events that are stored.
  */
 
@@ -113,7 +113,7 @@ export type Slot = {
   kind: "slot";
   /** The wait list that the mail would have joined without this slot, as far as known by now. */
   readonly waitList: string | null;
-  /** A second wait list whose mails can use what this slot releases. */
+  /** A second wait list whose mails can use the slot when it is released. */
   readonly secondWaitList?: string | null;
   /** The relay by which the mail leaves, if it is another one than that of --relay-url. */
   readonly relay?: Relay;

@@ -1,6 +1,6 @@
 /**
- * Texts of the preference page, of the pages that confirm what a person asked for there, and of the
- * mails that lead to them, in all supported languages.
+ * Texts of the preference page, of the pages that confirm the requests of a person, and of the mails
+ * that lead to them, in all supported languages.
  */
 
 import type { PageText, Texts } from "./language.ts";

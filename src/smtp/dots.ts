@@ -34,7 +34,7 @@ type Scanned = {
 export function createDotScanner(): (piece: Buffer) => Scanned {
   let state: State = "start";
 
-  /** Reads the first bytes, as long as they decide what was held back. */
+  /** Reads the first bytes, while they decide whether the octets that were held back are content. */
   function readStart(piece: Buffer): { held: Buffer; from: number; end: number } {
     for (let at = 0; at < piece.byteLength; at++) {
       const byte = piece[at];

@@ -103,7 +103,7 @@ function createHostCertificates(app: App) {
       for (const row of readHosts()) orderOf(row);
     },
 
-    /** Orders and renews what is due, one host after the other. */
+    /** Orders and renews the certificates that are due, one host after the other. */
     async check(): Promise<void> {
       if (config.tls !== "acme") return;
       const rows = readHosts();

@@ -1,5 +1,5 @@
 /**
- * Looks, before a certificate is ordered, at what the CA will look at: the address of each name, the
+ * Makes the checks of the CA before a certificate is ordered: the address of each name, the
  * CAA records, and whether port 80 of the name leads to this server. A try that must fail is not made,
  * because a CA allows few of them. A finding that may differ from outside, as behind a router, does not
  * prevent a try: it is told if the CA refuses.
@@ -100,8 +100,8 @@ export function describeCaa(records: readonly CaaRecord[]): string {
 }
 
 /**
- * Asks port 80 of each name for a token of ours. Returns what is answered elsewhere, or that it cannot be
- * reached from here; null if each name leads here.
+ * Asks port 80 of each name for a token of ours. Returns a sentence about a name that another server
+ * answers for or that cannot be reached from here; null if each name leads here.
  */
 export async function whatAnswersElsewhere(
   { fetchGuarded }: Pick<App, "fetchGuarded">,

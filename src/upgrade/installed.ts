@@ -27,7 +27,7 @@ export function installedExecutable(): string {
 }
 
 /**
- * Returns what to do instead of replacing the executable, in a sentence; null if no other program
+ * Returns a sentence with the way to upgrade without replacing the executable; null if no other program
  * manages the file. `firstProcess` is the command line of process 1, which in a container of the image
  * is this program.
  */

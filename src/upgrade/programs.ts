@@ -119,7 +119,7 @@ async function endOf(stream: ReadableStream<Uint8Array>): Promise<string> {
   return text;
 }
 
-/** Throws UpgradeError with the last lines of what a program has written, if it has failed. */
+/** Throws UpgradeError with the last lines of the output of a program, if it has failed. */
 export function requireSuccess({ code, stdout, stderr }: Ran, message: string, advice: string) {
   if (code === 0) return;
   const lines = `${stdout}\n${stderr}`.split("\n").filter(isTelling).slice(-MAX_SHOWN_LINES);

@@ -1,5 +1,6 @@
 /**
- * Installs another version of this program. The steps, and what an interruption of each leaves:
+ * Installs another version of this program. The steps, and the state that an interruption of each
+ * leaves:
  *
  * 1. The release is read and its signature verified (release.ts); an older version is refused.
  * 2. The executable is downloaded beside the installed one, and its digest compared (download.ts).
@@ -73,7 +74,7 @@ export type UpgradeOptions = {
   service: Service | null;
   readyUrl: string;
   clock: Clock;
-  /** Says what was done, in a sentence. */
+  /** Describes the upgrade in a sentence. */
   tell: (line: string) => void;
   onProgress: OnProgress;
   /** Called before the server is stopped: from then on, the upgrade should not be interrupted. */
@@ -89,7 +90,7 @@ const READY_LIMIT_MS = 30_000;
 /** A migration of the database itself may take longer than that of the copy. */
 const MIGRATION_FACTOR = 3;
 const SPARE_BYTES = 512 * 1024 * 1024;
-/** The backup, the copy on which the new version is tried, and what its migrations write. */
+/** The backup, the copy on which the new version is tried, and the space that its migrations need. */
 const MAX_COPIES = 3;
 
 const oldName = (executable: string): string => `${executable}.old`;
@@ -177,7 +178,7 @@ function lockData({ data, programs }: UpgradeOptions): (() => void) | null {
   return asOwner(programs, () => tryLockDataFolder(data));
 }
 
-/** Prevents two upgrades at once, and removes what an interrupted one has left. */
+/** Prevents two upgrades at once, and removes the files that an interrupted upgrade has left. */
 function lockWork(data: string): () => void {
   const work = workOf(data);
   mkdirSync(work, { recursive: true, mode: 0o700 });
@@ -348,7 +349,7 @@ function swapIn(executable: string, next: string): void {
   syncPath(dirname(executable));
 }
 
-/** Step 7 after a failure. Returns the error that tells what happened. */
+/** Step 7 after a failure. Returns the error of the failure. */
 async function goBack(
   options: UpgradeOptions,
   service: Service,

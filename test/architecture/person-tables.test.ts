@@ -1,4 +1,4 @@
-/** Every table says what an export shows of it and what an erasure does with it. */
+/** Each table has an entry with the part that an export shows, and its treatment by an erasure. */
 
 import { describe, expect, test } from "bun:test";
 import { PERSON_TABLES } from "../../src/modules/privacy/person-tables.ts";

@@ -36,7 +36,7 @@ let from: string;
 let to: string;
 let file: string;
 let keyFile: string;
-/** A secret key of the project, and what it reads in the first installation. */
+/** A secret key of the project, and the answers that it reads in the first installation. */
 let key: string;
 let answers: Answers;
 

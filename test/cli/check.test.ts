@@ -1,4 +1,7 @@
-/** `mailstead check` accepts what the application writes, and detects a violation of each rule. */
+/**
+ * `mailstead check` accepts the rows that the application writes, and detects a violation of each
+ * rule.
+ */
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";

@@ -35,7 +35,7 @@ describe("the groups of an A/B test", () => {
     ]);
   });
 
-  test("have no rest if everybody is in the test, and no numbers while they are counted", () => {
+  test("have no rest if all contacts are in the test, and no numbers while they are counted", () => {
     const groups = audienceGroups({ ...plan, share: 100 }, undefined);
     expect(groups.map(({ key, percent, count }) => [key, percent, count])).toEqual([
       ["A", 50, null],

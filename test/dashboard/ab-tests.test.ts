@@ -47,7 +47,7 @@ function change(sql: string, id: string): void {
   db.run(sql, [id]);
 }
 
-/** A change of any campaign wakes what leads all campaigns, which otherwise looks every 5 s. */
+/** A change of any campaign wakes the runner of all campaigns, which otherwise looks every 5 s. */
 const fieldSoon = (id: string, field: string, expected: string) =>
   expectSoon(async () => {
     const found = await read(id, field);

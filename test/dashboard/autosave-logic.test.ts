@@ -1,4 +1,4 @@
-/** Saving while editing: when it is saved, what is kept, and how two versions become one. */
+/** Saving while editing: when it is saved, which values are kept, and how two versions become one. */
 
 import { describe, expect, test } from "bun:test";
 import {

@@ -210,7 +210,7 @@ describe("by keyboard alone", () => {
     await createOn("m", "Campaigns");
     await page.getByRole("textbox", { name: "Name of the campaign" }).waitFor();
     await expectFocus("content");
-    // The focus is on what scrolls.
+    // The element that scrolls has the focus.
     const scrolled = () => page.evaluate(`document.querySelector(".page").scrollTop > 0`);
     await keys.press("PageDown");
     await expectSoon(scrolled, true);
@@ -361,7 +361,7 @@ describe("by keyboard alone", () => {
     await other.tabTo("textbox Subject");
     await page.bringToFront();
     await keys.tabTo("textbox Subject");
-    // Both save what they typed to the same version.
+    // Both save their text to the same version.
     await other.type("Their subject");
     await keys.type("My subject");
     await saved(theirs.page);

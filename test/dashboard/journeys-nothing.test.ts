@@ -1,7 +1,7 @@
 /**
  * The journey of a user who is asked why a person got no mail, and knows only the address: from the
- * palette to a sentence that says the reason and what to do. Mail leaves directly, to a name server
- * and mail servers on loopback. The tests use one page, each from where the one before ended.
+ * palette to a sentence with the reason and the remedy. Mail leaves directly, to a name server and
+ * mail servers on loopback. The tests use one page, each from where the one before ended.
  */
 
 import { afterAll, afterEach, describe, expect } from "bun:test";

@@ -37,7 +37,10 @@ type Site = {
 };
 
 const LAYOUTS = ["light", "phone-dark"] as const satisfies Layout[];
-/** The rules of axe whose findings depend on colours and sizes, or on what a phone shows instead. */
+/**
+ * The rules of axe whose findings depend on colours and sizes, or on elements that only a phone
+ * shows.
+ */
 const RULES_OF_LAYOUTS = [
   "color-contrast",
   "link-in-text-block",

@@ -76,7 +76,7 @@ describe("from the command palette", () => {
     await close();
   });
 
-  pageTest("an event is recorded, and subscribes nobody", async () => {
+  pageTest("an event is recorded, and subscribes no contact", async () => {
     await server.call("POST", "/contacts", { email: "ada@reader.example", subscribed: false });
     const { page, problems, close } = await openAs(server, "/keys", { person: "editor" });
     await page.getByRole("heading", { level: 1, name: "API keys" }).waitFor();

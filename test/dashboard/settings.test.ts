@@ -59,7 +59,7 @@ async function inviteViewer(page: Page, email: string): Promise<string> {
   await page.keyboard.press("Enter");
   const link = await dialog(page, "Invited").getByLabel("Link of the invitation").inputValue();
   await page.getByText(`${email} is invited as viewer.`).waitFor();
-  // Enter copies the link, and does not close what is shown only once.
+  // Enter copies the link, and does not close the dialog, whose link is shown only once.
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "Copied" }).waitFor();
   await page.keyboard.press("Tab");

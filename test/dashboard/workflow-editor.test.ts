@@ -127,7 +127,7 @@ describe("the editor of workflows", () => {
     await page.getByText(/^Saved /).waitFor();
     await expectExample(page);
 
-    // Nobody opens the first mail in the simulation, so that the second one follows.
+    // The contact does not open the first mail in the simulation, so that the second one follows.
     await page.getByRole("link", { name: "Simulate" }).click();
     const clock = page.getByRole("region", { name: "Clock of the simulation" });
     await clock.getByText("Waits for “email.opened”").waitFor();

@@ -266,7 +266,7 @@ test("the outline nests branches, and the step where they meet follows them", ()
   expect(w?.ways[1]?.steps[0]?.ways[0]).toMatchObject({ to: "w", isElsewhere: true });
 });
 
-test("edits are undone and redone, and what is typed into one field is one edit", () => {
+test("edits are undone and redone, and the typing in one field is one edit", () => {
   let history = noHistory<string>();
   history = recorded(history, "a", null);
   history = recorded(history, "b", "name");

@@ -1,4 +1,4 @@
-/** The versions of a workflow: what each changed, and the way back to one. */
+/** The versions of a workflow: the changes of each, and the way back to one. */
 
 import { describe, expect } from "bun:test";
 import { expectSoon } from "../support/eventually.ts";
@@ -23,7 +23,7 @@ beforePages(async () => {
 });
 
 describe("the versions of a workflow", () => {
-  pageTest("say what changed, and one is restored by saving it", async () => {
+  pageTest("name their changes, and one is restored by saving it", async () => {
     const { page, problems, close } = await openAs(server, `/workflows/${id}?tab=versions`, {
       person: "editor",
     });

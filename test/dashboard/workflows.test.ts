@@ -1,4 +1,7 @@
-/** The pages of workflows: the list, the graph with its numbers, an execution, and what roles may do. */
+/**
+ * The pages of workflows: the list, the graph with its numbers, an execution, and the rights of
+ * roles.
+ */
 
 import { describe, expect } from "bun:test";
 import type { Page } from "playwright-core";

@@ -9,7 +9,7 @@ import { startCommandServer } from "../support/command-server.ts";
 import { stringAt, valueAt } from "../support/json.ts";
 
 const ROOT = join(import.meta.dir, "../..");
-/** Installing is what `./scripts/start` and `./scripts/test` do; a test must not run itself. */
+/** `./scripts/start` and `./scripts/test` install the packages, and a test must not run itself. */
 const NOT_HERE = /^\.\/scripts\/(start|test)\b/m;
 
 type Block = { page: string; number: number; script: string };

@@ -43,7 +43,7 @@ function* walk(value: unknown, path = "#"): Generator<[path: string, value: obje
   }
 }
 
-/** Returns what a reference leads to, or the value itself. */
+/** Returns the target of a reference, or the value itself. */
 function dereferenced(value: unknown): unknown {
   const reference = valueAt(value, "$ref");
   return typeof reference === "string" ? resolve(reference) : value;

@@ -1,4 +1,7 @@
-/** A server that is killed loses nothing that it confirmed, and repeats only what was under way. */
+/**
+ * A server that is killed loses nothing that it confirmed, and repeats only the work that was under
+ * way.
+ */
 
 import type { Outcome } from "../../scripts/bench/report.ts";
 import { crashAbCampaign } from "../../scripts/crash/ab-campaign.ts";

@@ -1,4 +1,4 @@
-/** The program does what simple models of it do, with random data. */
+/** The program gives the same results as simple models of it, with random data. */
 
 import { compareBacktests } from "./models/backtests.ts";
 import { compareDemoBacktest } from "./models/demo-backtest.ts";

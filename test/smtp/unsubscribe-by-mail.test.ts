@@ -1,4 +1,4 @@
-/** The address in List-Unsubscribe, and what becomes of mail that is sent to it. */
+/** The address in List-Unsubscribe, and the fate of mail that is sent to it. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
@@ -28,7 +28,7 @@ function setReturnPath(isVerified: boolean): void {
   t.db.sqlite.run("UPDATE domains SET has_return_path = ?", [isVerified ? 1 : 0]);
 }
 
-/** Sends a mail to a new subscribed contact, and returns what its header says. */
+/** Sends a mail to a new subscribed contact, and returns its field List-Unsubscribe. */
 async function received(
   type: "MARKETING" | "TRANSACTIONAL" = "MARKETING",
   topicId: string | null = null,

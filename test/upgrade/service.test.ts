@@ -14,7 +14,7 @@ let folder: string;
 let executable: string;
 const env = () => ({ PATH: `${folder}/bin:/usr/bin:/bin` });
 
-/** A program in PATH that writes its arguments into a file and does what the script says. */
+/** A program in PATH that writes its arguments into a file and runs the script. */
 function program(name: string, script: string): void {
   const file = join(folder, "bin", name);
   writeFileSync(file, `#!/bin/sh\necho "$@" >> ${folder}/calls\n${script}\n`);

@@ -1,4 +1,7 @@
-/** Creates what exists before the first mail: domains, keys, templates, segments, workflows. */
+/**
+ * Creates the objects that exist before the first mail: domains, keys, templates, segments,
+ * workflows.
+ */
 
 import type { Server } from "../../../src/app.ts";
 import type { Db } from "../../../src/db/open.ts";
@@ -86,7 +89,7 @@ function findingsOf(records: unknown, status: string): object[] {
   });
 }
 
-/** Keys of programs, each with what it needs, and the requests of their latest 30 days. */
+/** Keys of programs, each with the scopes that it needs, and the requests of their latest 30 days. */
 export async function addKeys({ app, db, clock, projectSeq, untilMs }: Setting): Promise<void> {
   type Key = Parameters<typeof createKey>[2];
   const add = (days: number, name: string, key: Partial<Key>) => {

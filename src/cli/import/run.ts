@@ -1,7 +1,7 @@
 /**
  * Runs `mailstead import`: reads the export of another product into a collection (products/), tries it on
- * the running server, prints what would happen, and with --apply does it in the same steps: suppressions,
- * contacts, segments, layouts, templates, sent campaigns.
+ * the running server, prints the changes that it would make, and with --apply makes them in the same
+ * steps: suppressions, contacts, segments, layouts, templates, sent campaigns.
  */
 
 import { resolve } from "node:path";

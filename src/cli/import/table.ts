@@ -184,7 +184,7 @@ function addRow(collection: Collection, cells: readonly string[], context: RowCo
       if (standing !== null) standings.push(standing);
     }
   }
-  // A flag of those who left says of the others that they did not.
+  // A flag for the contacts who left says that all others did not leave.
   const isFlagged = meanings.some(({ kind }) => kind === "left") && !meanings.some(isAsked);
   const standing = strictest(standings) ?? (isFlagged ? "SUBSCRIBED" : "UNSUBSCRIBED");
   collection.addContact({ email, standing, fields });

@@ -6,9 +6,9 @@ import { listAt, valueAt } from "../../protocols/relay-reports/report.ts";
 type ClosedPorts = { firewall: string; ports: number[]; fix: string };
 
 /**
- * Reads `nft -j list ruleset`. A port counts as closed if a chain of incoming packets drops what no
- * rule takes, and no rule that accepts names the port. Rules can be more complex than this, so the
- * result is a hint.
+ * Reads `nft -j list ruleset`. A port counts as closed if a chain of incoming packets drops the
+ * packets that no rule takes, and no rule that accepts names the port. Rules can be more complex
+ * than this, so the result is a hint.
  */
 export function closedByNft(ruleset: unknown, ports: readonly number[]): ClosedPorts | null {
   const objects = listAt(ruleset, "nftables");

@@ -10,7 +10,7 @@ import { listAt, valueAt } from "../../protocols/relay-reports/report.ts";
 import { pause, type SetupContext } from "./context.ts";
 import { DATA_FOLDER } from "./unit.ts";
 
-/** A command of this program failed; `message` is what it said. */
+/** A command of this program failed; `message` is its output. */
 export class CommandFailed extends AppError {
   constructor(message: string) {
     super(500, "SETUP_FAILED", message);

@@ -19,7 +19,7 @@ const byFlag = new Map(Object.values(SETTINGS).map((setting) => [setting.flag, s
 /** Variables that setup writes elsewhere: into the file of the relay URL. */
 const ELSEWHERE = [SETTINGS.relayUrl.env, `${SETTINGS.relayUrl.env}_FILE`];
 
-/** The environment file with the answers; what it has beside them stays. */
+/** The environment file with the answers; its other lines stay. */
 export function environmentText({ current }: SetupContext, settings: SettingTexts): string {
   const changes: Record<string, string | null> = {};
   for (const [flag, text] of Object.entries(settings)) {

@@ -89,7 +89,7 @@ const EMPTYING_ROUNDS = 6;
 const SHORT_LOG_PAGES = 64;
 const LOG_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
-/** Rounds while nothing is read. Each copies what was written during the one before it. */
+/** Rounds while nothing is read. Each copies the pages that were written during the round before it. */
 const HELD_ROUNDS = 2;
 
 /** The threads that read: SQLite restarts the log, and copies its last frames, while none reads. */

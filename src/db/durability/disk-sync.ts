@@ -24,8 +24,8 @@
  * 5. While the log is restarted, this process commits nothing until the new header and the first
  *    frame are on disk (`pause`). A second frame could otherwise reach the disk before the header;
  *    SQLite would then replay the old first frame over newer pages.
- * 6. After a failed sync of the log or the database, it is unknown what is on disk. `sync` rejects
- *    from then on, no write is answered, and only a restart can find out what was stored.
+ * 6. After a failed sync of the log or the database, it is unknown which changes are on disk. `sync`
+ *    rejects from then on, no write is answered, and only a restart can find out.
  * 7. Files are opened by path, so the paths are checked: before a file is opened, before each
  *    checkpoint, and after each sync of the log. If a file was deleted, moved, replaced or
  *    truncated, the latch gets a fault and no write is answered.
@@ -45,7 +45,7 @@ export type DiskSync = {
   /**
    * Resolves when all changes that were committed before the call are on disk, in files that were
    * not deleted or moved. Rejects with StorageFaultError if they were. Any other error comes from
-   * the disk: it is unknown what was stored, and only a restart can find out.
+   * the disk: it is unknown which changes were stored, and only a restart can find out.
    */
   sync(): Promise<void>;
   /**

@@ -56,7 +56,7 @@ export function createSqliteSync(
       try {
         sqlite.run("PRAGMA wal_checkpoint(PASSIVE)");
       } catch (error) {
-        // The next commit makes a checkpoint too, and reports what is wrong.
+        // The next commit makes a checkpoint too, and reports the fault.
         if (!(error instanceof SQLiteError)) throw error;
       } finally {
         release();

@@ -2,7 +2,10 @@ import { sql } from "drizzle-orm";
 import { blob, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { projects } from "./projects.ts";
 
-/** Roles of the members of a project, the highest first. Each role may do what the next ones may. */
+/**
+ * Roles of the members of a project, the highest first. Each role has the rights of the roles after
+ * it.
+ */
 export const MEMBER_ROLES = ["ADMIN", "EDITOR", "VIEWER"] as const;
 export type MemberRole = (typeof MEMBER_ROLES)[number];
 

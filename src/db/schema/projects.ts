@@ -98,7 +98,7 @@ export const trackingHosts = sqliteTable(
   ],
 );
 
-/** Counters of what the data of each project takes (db/usage.ts). */
+/** Counters of the bytes and mails of each project (db/usage.ts). */
 export const projectUsage = sqliteTable("project_usage", {
   projectSeq: integer("project_seq")
     .primaryKey()

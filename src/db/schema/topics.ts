@@ -9,7 +9,10 @@ import {
 import { contacts } from "./contacts.ts";
 import { projects } from "./projects.ts";
 
-/** SUBSCRIBED: all contacts get its mail until they leave it; UNSUBSCRIBED: only those who joined it. */
+/**
+ * SUBSCRIBED: all contacts get its mail until they leave it; UNSUBSCRIBED: only contacts who joined
+ * it get its mail.
+ */
 export const TOPIC_DEFAULTS = ["SUBSCRIBED", "UNSUBSCRIBED"] as const;
 /** PRIVATE topics are offered only to contacts who are in them. */
 export const TOPIC_VISIBILITIES = ["PUBLIC", "PRIVATE"] as const;

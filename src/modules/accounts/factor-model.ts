@@ -36,7 +36,7 @@ export type PasskeyInput = Static<typeof PasskeyInput>;
 
 export const PasskeyPatch = Input({ name: PasskeyName });
 
-/** Six digits of the app, or a recovery code; or what a passkey has signed. */
+/** Six digits of the app, a recovery code, or the signature of a passkey. */
 export const SecondFactorInput = Input({
   code: Type.Optional(Type.String({ minLength: 6, maxLength: 40 })),
   passkey: Type.Optional(PasskeyAnswer),

@@ -155,8 +155,8 @@ export function addPasskey({ db }: App, row: ReturnType<typeof verifyNewPasskey>
 type Proven = { passkey: PasskeyRow; counter: number };
 
 /**
- * Verifies what a passkey has signed. `userSeq` is null if any user may sign in. Throws 401 if it is
- * not accepted.
+ * Verifies the signature of a passkey. `userSeq` is null if any user may sign in. Throws 401 if it
+ * is not accepted.
  */
 export function proveWithPasskey(
   app: App,

@@ -1,7 +1,8 @@
 /**
- * The table of conditions. Each says what is wrong now, how long it must hold until its alert is raised,
- * and how long it must be over until the alert is cleared. A condition with a limit gets a lower one
- * while its alert is open, so that a value near the limit does not raise and clear it again and again.
+ * The table of conditions. Each describes the fault that exists now, how long it must hold until its
+ * alert is raised, and how long it must be over until the alert is cleared. A condition with a limit
+ * gets a lower one while its alert is open, so that a value near the limit does not raise and clear
+ * it again and again.
  *
  * Each is read once a minute: a value in memory, or a few rows by an index. Counting reads run in a
  * thread.

@@ -1,8 +1,8 @@
 /**
- * The queue of notices: what each target is told, in the order in which it happened. A notice is stored in
- * the change that raises or clears its alert, so a crash delays it and does not lose it. A target has
- * at most one notice under way, and targets do not wait for each other. A notice whose result was not
- * stored, because the process ended, is sent again with the same id.
+ * The queue of notices: the messages to each target, in the order of their causes. A notice is
+ * stored in the change that raises or clears its alert, so a crash delays it and does not lose it. A
+ * target has at most one notice under way, and targets do not wait for each other. A notice whose
+ * result was not stored, because the process ended, is sent again with the same id.
  */
 
 import type { App } from "../../core/app.ts";
@@ -233,7 +233,8 @@ function createNoticeSender(app: App) {
     },
 
     /**
-     * Waits a little for what is under way. Notices that do not end are sent again by the next start.
+     * Waits a little for the notices that are under way. Notices that do not end are sent again by
+     * the next start.
      */
     async stop(): Promise<void> {
       await worker.stop();

@@ -1,6 +1,6 @@
 /**
- * The schemas of the audience of a campaign: the contacts who get it, and those who do not, by
- * reason.
+ * The schemas of the audience of a campaign: the number of contacts who get it, and of contacts who
+ * do not, by reason.
  */
 
 import { type Static, Type } from "@sinclair/typebox";

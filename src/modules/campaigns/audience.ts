@@ -98,7 +98,10 @@ function createCampaignAudience(app: App) {
     return [IS_SUBSCRIBED, ...(topic === null ? [] : [inTopic(topic)]), IS_NOT_PAUSED];
   }
 
-  /** The tests of the contacts with one reason, or of those who get the mail. */
+  /**
+   * The tests of the contacts who get no mail for a reason; without a reason, of the contacts who
+   * get it.
+   */
   function testsOf(campaign: TopicSource, reason: ExclusionReason | undefined): Tests {
     const consent = consentTests(campaign);
     if (reason === undefined) return [...consent, IS_NOT_SUPPRESSED];
@@ -148,15 +151,18 @@ function createCampaignAudience(app: App) {
       });
     },
 
-    /** Counts who matches now, and who of them gets no mail. Throws like `subscribed`. */
+    /**
+     * Counts the contacts who match now, and those of them who get no mail. Throws like
+     * `subscribed`.
+     */
     async breakdown(audience: AudienceOf, counted: Counted = "EXACT"): Promise<AudienceBreakdown> {
       const found = await tallyAudience(app, matching(audience, []), counted, topicOf(audience));
       return breakdownOf(found, audience);
     },
 
     /**
-     * The contacts of the audience who get no mail for a reason; without a reason those who get it.
-     * Throws like `subscribed`.
+     * The contacts of the audience who get no mail for a reason; without a reason, the contacts who
+     * get it. Throws like `subscribed`.
      */
     contacts(
       campaign: CampaignRow,

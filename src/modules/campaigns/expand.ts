@@ -136,7 +136,7 @@ function createExpansion(app: App) {
   };
 }
 
-/** Yields what `pages` yields, and reads each page while the consumer works on the one before it. */
+/** Yields the values of `pages`, and reads each page while the consumer works on the one before it. */
 async function* oneAhead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T> {
   const read = () => {
     const page = pages.next();

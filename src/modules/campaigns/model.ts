@@ -218,7 +218,10 @@ export const ListedCampaign = named("ListedCampaign", Type.Object(LISTED), {
 });
 export type ListedCampaign = Static<typeof ListedCampaign>;
 
-/** The category, or for a caller who sends back what it has read, the type of the audience. */
+/**
+ * The category, or the type of the audience, for a caller that sends back the campaign that it has
+ * read.
+ */
 const RequestType = OneOf([...CAMPAIGN_CATEGORIES, ...AUDIENCE_TYPES]);
 
 const ArchiveSlug = Type.String({

@@ -1,4 +1,4 @@
-/** Prepares to send a campaign now or at a time: what is checked before the change, and the change. */
+/** Prepares to send a campaign now or at a time: the checks before the change, and the change. */
 
 import type { App } from "../../core/app.ts";
 import type { Change } from "../../db/writer.ts";

@@ -1,5 +1,5 @@
 /**
- * The recipients of a campaign with the status of their mail and what they did, newest first, with
+ * The recipients of a campaign with the status of their mail and their actions, newest first, with
  * an exact total. The list without a filter reads an index and the campaign's counter. A list with
  * filters searches all mails of the campaign in a reader.
  */

@@ -1,12 +1,12 @@
 /**
  * GET    /campaigns
  * POST   /campaigns
- * POST   /campaigns/drafts            may lack what only sending needs
+ * POST   /campaigns/drafts            may lack fields that only sending needs
  * GET    /campaigns/{id}
  * PATCH  /campaigns/{id}              DRAFT and SCHEDULED
  * DELETE /campaigns/{id}              DRAFT, CANCELLED and imported
  * POST   /campaigns/{id}/duplicate
- * POST   /campaigns/{id}/follow-up    a draft for those who did not open it
+ * POST   /campaigns/{id}/follow-up    a draft for recipients who did not open it
  * POST   /campaigns/{id}/test         one mail, not counted in the statistics
  * POST   /campaigns/{id}/preview
  */

@@ -205,8 +205,8 @@ function createCampaigns(app: App) {
     },
 
     /**
-     * Creates a DRAFT with the same content for those who got a campaign and did not open it, or did
-     * not click. Throws 409 if it was not sent yet.
+     * Creates a DRAFT with the same content for the contacts who got a campaign and did not open it,
+     * or did not click. Throws 409 if it was not sent yet.
      */
     followUp(projectSeq: number, id: string, input: FollowUpInput): Change<CampaignRow> {
       return () => {

@@ -165,7 +165,7 @@ export function contactRoutes(deps: { app: App; admission: Admission; contacts: 
     );
 }
 
-/** A filter would tell what is hidden in the data, letter by letter. */
+/** A filter would reveal the hidden data, letter by letter. */
 function dataNeedsEditor(): AppError {
   return new AppError(403, "FORBIDDEN", "Viewers cannot filter or sort by the data of contacts.", {
     suggestion: "Leave out `data` and `sort`, or ask an admin of the project for the role EDITOR.",

@@ -110,9 +110,9 @@ function isOfKind<K extends Kind>(
 }
 
 /**
- * Renders the mails of a request, to find what cannot be sent: the result for each recipient, up to the
- * one at which the time of the request was spent. Throws 422 for a syntax error. `isUrgent`: whether
- * mail will be sent, and not only shown.
+ * Renders the mails of a request, to find the mails that cannot be sent: the result for each
+ * recipient, up to the one at which the time of the request was spent. Throws 422 for a syntax
+ * error. `isUrgent`: whether mail will be sent, and not only shown.
  */
 export async function checkMails(
   app: App,

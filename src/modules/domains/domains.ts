@@ -395,7 +395,10 @@ export function senderNotVerified(domain: string): AppError {
   });
 }
 
-/** The reason why a mail waits while the domain of its sender is not verified any more, and what to do. */
+/**
+ * The reason why a mail waits while the domain of its sender is not verified any more, and its
+ * remedy.
+ */
 export function senderVerificationLost(domain: string): string {
   return (
     `The sender's domain ${domain} is not verified any more. Publish its DNS records again; ` +

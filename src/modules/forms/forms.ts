@@ -4,7 +4,7 @@
  * 1. This file has the operations; `form-store.ts` creates, changes and deletes forms.
  * 2. `form-routes.ts` has the page and the submission, and `confirm-routes.ts` the page behind the link
  *    of the confirmation mail.
- * 3. `values.ts` checks what a person filled in; `limits.ts` says how often.
+ * 3. `values.ts` checks the values that a person filled in; `limits.ts` limits how often.
  * 4. `submissions.ts` stores a submission with the digest of a token, and sends the link with the token.
  *    The contact is made or changed by the button behind that link, and so are its consents.
  * 5. `html.ts` writes the form for both places, and `embed.ts` is the script for other sites.

@@ -1,7 +1,7 @@
 /**
  * The HTML of a form: for its own page, and for the HTML of other sites. Both are the same fields, which
- * work without a script: each has a label, its fault is beside it, and the browser checks what it can.
- * Pure.
+ * work without a script: each has a label, its fault is beside it, and the browser checks the fields
+ * that it can. Pure.
  */
 
 import type { FormField } from "../../db/schema/forms.ts";
@@ -39,7 +39,10 @@ type Options = {
   idPrefix: string;
   filled: Filled | null;
   faults: Faults;
-  /** Other sites hide the trap by a style as well, because theirs may show what is `hidden`. */
+  /**
+   * Other sites hide the trap by a style as well, because their own style may show elements that are
+   * `hidden`.
+   */
   trapStyle: string;
 };
 
@@ -87,7 +90,7 @@ export function formCode(
 const descriptionOf = ({ description }: ShownForm): string =>
   description === null || description === "" ? "" : `<p>${text(description)}</p>\n`;
 
-/** The text by which a person agrees: that of the form, or else what the form offers. */
+/** The text by which a person agrees: that of the form, or else its title, description and button. */
 export function consentWording(form: ShownForm, language: FormLanguage): string {
   if (form.consent !== null) return form.consent.wording;
   const button = form.buttonLabel ?? language.texts.subscribe;
@@ -166,7 +169,7 @@ function typeOf({ name, kind, maxLength = 200 }: FormField): string {
   return `type="text" maxlength="${maxLength}"`;
 }
 
-/** Browsers fill in what they know (HTML, section "Autofill"). */
+/** Browsers fill in values that they know (HTML, section "Autofill"). */
 const AUTOCOMPLETE: Readonly<Record<string, string>> = {
   email: "email",
   name: "name",

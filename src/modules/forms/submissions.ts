@@ -34,7 +34,7 @@ import type { FormRow } from "./form-store.ts";
 import type { FormValues } from "./values.ts";
 
 const HOUR_MS = 60 * 60_000;
-/** Confirmation mails in an hour to addresses that differ only in what follows a plus sign. */
+/** Confirmation mails in an hour to addresses that differ only in the part after a plus sign. */
 const MAX_TAGGED = 5;
 const LIFETIME_MS = 7 * 24 * HOUR_MS;
 /** 43 characters of base 62 have 256 bits of entropy. */

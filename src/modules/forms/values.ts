@@ -1,4 +1,4 @@
-/** Reads what a person filled in. Pure. */
+/** Reads the values that a person filled in. Pure. */
 
 import type { FormField } from "../../db/schema/forms.ts";
 import { oneLine } from "../../lib/one-line.ts";

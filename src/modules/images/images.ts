@@ -1,8 +1,8 @@
 /**
  * Images that mails show. An uploaded file is checked, freed of its metadata and made smaller if it is
- * larger than it is shown (process.ts), and stored once in a project, by the SHA-256 of what is stored.
- * It is public at `/i/DIGEST.FORMAT`, because the programs of recipients read it: the address never
- * shows another image, so it may be kept for a year.
+ * larger than it is shown (process.ts), and stored once in a project, by the SHA-256 of the stored
+ * file. It is public at `/i/DIGEST.FORMAT`, because the programs of recipients read it: the address
+ * never shows another image, so it may be kept for a year.
  */
 
 import { type Static, Type } from "@sinclair/typebox";

@@ -18,7 +18,9 @@ type Content = {
 /** The colour of a project without its own, which is that of the pages. */
 const PLAIN_COLOR = "#1d56c4";
 
-/** All mails of a project share this body; what differs is in the variables, which are escaped. */
+/**
+ * All mails of a project share this body; their differences are in the variables, which are escaped.
+ */
 const HTML = `<!doctype html>
 <html lang="{{ mail.language }}">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width">

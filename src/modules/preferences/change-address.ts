@@ -1,7 +1,7 @@
 /**
  * Another address of a contact, which both addresses have confirmed. If another contact of the project
  * has the new address, the choices move to that one: the person confirmed both addresses, so they may
- * know of it. It gains what the other one had and loses nothing, and the former address gets no more
+ * know of it. It gains the choices of the other one and loses none, and the former address gets no more
  * newsletters.
  */
 

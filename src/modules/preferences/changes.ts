@@ -1,8 +1,8 @@
 /**
- * Reads the form of the preference page, and makes its changes. Each is part of one change; what the
- * person has already is not changed again. A withdrawal is always stored; anything else is refused
- * with 409 if strangers have filled their part of the storage quota, because who has the link could
- * change to and fro for ever.
+ * Reads the form of the preference page, and makes its changes. Each is part of one change; a value
+ * that the person has already is not changed again. A withdrawal is always stored; anything else is
+ * refused with 409 if strangers have filled their part of the storage quota, because who has the
+ * link could change to and fro for ever.
  */
 
 import type { App } from "../../core/app.ts";

@@ -1,6 +1,7 @@
 /**
- * The preference page: what a person gets from a project, in one form, and below it the forms for the
- * address and the data. Pure. It needs no script: each form posts to the address of the page.
+ * The preference page: the mail that a person gets from a project, in one form, and below it the
+ * forms for the address and the data. Pure. It needs no script: each form posts to the address of
+ * the page.
  */
 
 import type { Brand } from "../../http/brand.ts";
@@ -33,7 +34,7 @@ export type PreferenceView = {
   fault: PreferenceFault | GeneralFault | null;
 };
 
-/** A field that could not be used, and what the person has entered. */
+/** A field that could not be used, and the values that the person has entered. */
 export type PreferenceFault = { field: "pauseDay" | "newAddress"; value: string };
 /** Another reason why nothing was done. */
 type GeneralFault = { field?: never; text: string };
@@ -153,8 +154,9 @@ const hiddenHtml = (name: string, value: string): string =>
   `<input type="hidden" name="${name}" value="${escape(value)}">`;
 
 /**
- * `topics` names those that were shown, because a box that is not ticked is not sent, and `joined` those
- * that were ticked: an old page that is saved changes only what the person has changed on it.
+ * `topics` names the topics that were shown, because a box that is not ticked is not sent, and
+ * `joined` the topics that were ticked: an old page that is saved changes only the choices that the
+ * person has changed on it.
  */
 function topicsHtml({ topics }: PreferenceView, words: PreferenceTexts): string {
   if (topics.length === 0) return "";

@@ -1,17 +1,18 @@
 /**
  * The preference page behind the manage link of a mail:
  *
- * GET  /manage/{token}               shows what the person gets; changes nothing
+ * GET  /manage/{token}               shows the choices of the person; changes nothing
  * POST /manage/{token}               the forms of that page
- * GET  /preference-requests/{token}  asks to confirm what a mail was sent for; changes nothing
+ * GET  /preference-requests/{token}  asks to confirm the request of a mail; changes nothing
  * POST /preference-requests/{token}  the button of that page
  *
  * 1. The signed token of the link names the mail and so its contact. It is the only authentication,
- *    works for ever, and may have been forwarded. So the page shows the address in part only, and
- *    what would hand over the person's data or address needs a link in a fresh mail (requests.ts).
+ *    works for ever, and may have been forwarded. So the page shows the address in part only, and a
+ *    request that would hand over the person's data or address needs a link in a fresh mail
+ *    (requests.ts).
  * 2. A form is read to a change, which is made in one transaction. A form of another site could only
  *    do what the holder of the token may do anyway, so no further token is needed.
- * 3. What was done leads to the page again, with a code for its notice in the query, so that going back
+ * 3. A change leads to the page again, with a code for its notice in the query, so that going back
  *    or loading the page again sends no form. A form that cannot be used is answered with the page.
  */
 
@@ -179,7 +180,7 @@ function show(app: App, { request }: Asked): Response {
 /** The values of `done` in the address of the page. */
 const DONE = ["saved", "unchanged", "mail"] as const;
 
-/** What the page says about the change that led to it; nothing for an unknown code. */
+/** The notices of the page about the change that led to it; there are none for an unknown code. */
 function noticesOf(
   app: App,
   recipient: KnownRecipient,

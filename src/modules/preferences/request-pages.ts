@@ -1,7 +1,7 @@
 /**
  * The pages behind the links in the mails of requests.ts. GET shows a page with a button and changes
- * nothing, because programs that check mail follow links. POST, the button, does what was asked for,
- * and takes the use of the link in the same change, so that it happens once.
+ * nothing, because programs that check mail follow links. POST, the button, carries out the request,
+ * and takes the use of the link in the same change, so that this happens once.
  */
 
 import { Elysia } from "elysia";
@@ -86,7 +86,7 @@ export function requestPages(app: App) {
     });
 }
 
-/** A request with what its pages show. */
+/** A request with the data that its pages show. */
 type Opened = {
   request: PreferenceRequest;
   contact: ContactRow;
@@ -162,7 +162,7 @@ async function confirm(app: App, asked: Asked): Promise<Response> {
   return answer ?? linkOver(asked);
 }
 
-/** Part of a change: does what the request asks for. Null if the link does not work any more. */
+/** Part of a change: carries out the request. Null if the link does not work any more. */
 function perform(app: App, asked: Asked, action: Action): Response | null {
   const opened = open(app, asked);
   if (opened === null) return null;

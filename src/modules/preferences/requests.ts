@@ -78,8 +78,8 @@ export function requestByMail(
   const mail = mailOf(kind, { brand, texts, link, newAddress });
   if (sendProjectMail(app, project, { to, ...mail }) === null) return;
   const now = app.clock.now();
-  // A newer request replaces those before it, so that an old mail cannot undo what a later one did, and
-  // a stranger whose address was given by mistake cannot take the contact over.
+  // A newer request replaces those before it, so that an old mail cannot undo the change of a later
+  // one, and a stranger whose address was given by mistake cannot take the contact over.
   if (kind === "ADDRESS" || kind === "NEW_ADDRESS") endRequests(app, contact, kind);
   app.db
     .insert(preferenceRequests)

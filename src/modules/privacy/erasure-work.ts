@@ -9,7 +9,7 @@
  * 3. FILES: files that dry runs of imports have kept are removed.
  * 4. INDEX: the index of caught messages is merged, so that it forgets removed texts.
  * 5. FILL and EMPTY: pages that became free before, for instance when the bodies of old mail were
- *    removed, may still have what was stored in them. Rows of zeros fill all free pages, and are removed
+ *    removed, may still have their former content. Rows of zeros fill all free pages, and are removed
  *    again. Content that an erasure itself removes is cleared at once (secure-delete.ts).
  * 6. LOG: the write-ahead log is copied into the database and emptied.
  * 7. The receipt is written to the file of receipts, and the addresses, which were sealed, are removed.
@@ -48,7 +48,10 @@ const PAUSE_AFTER_ERROR_MS = 10_000;
 const WAIT_MS = 2_000;
 /** Until rows with mail that still waits are searched again. */
 const POSTPONED_MS = 10 * 60_000;
-/** More than the header of a row, and less than what SQLite keeps in the page of the table. */
+/**
+ * More than the header of a row, and less than the octets that SQLite keeps in the page of the
+ * table.
+ */
 const SHORT_REST = 64;
 /** Pages that one change fills: about 2 ms. */
 const FILLED_PAGES = 64;

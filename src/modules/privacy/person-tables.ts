@@ -1,10 +1,10 @@
 /**
- * The table of all tables of the database that says what an export shows of each, and what an erasure
- * does with it. A test fails for a table that is not listed, and for a column of bytes without a
- * reason.
+ * The list of all tables of the database, with the part of each that an export shows, and its
+ * treatment by an erasure. A test fails for a table that is not listed, and for a column of bytes
+ * without a reason.
  *
  * - DELETED: rows of the contact are deleted with it.
- * - EMPTIED: rows of the contact stay for the statistics, without what tells of the person.
+ * - EMPTIED: rows of the contact stay for the statistics, without the data of the person.
  * - SEARCHED: rows belong to no contact, but may mention the address.
  * - NONE: rows cannot mention a person.
  *

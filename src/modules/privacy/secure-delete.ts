@@ -1,7 +1,8 @@
 /**
- * SQLite clears what is removed from pages that stay in use (`secure_delete = FAST`, db/open.ts), but not
- * pages that become free, because each would have to be written. An erasure clears these, too: a free page
- * may be used again for something short, whose page would then keep the rest.
+ * SQLite clears the content that is removed from pages that stay in use (`secure_delete = FAST`,
+ * db/open.ts), but not pages that become free, because each would have to be written. An erasure
+ * clears these, too: a free page may be used again for something short, whose page would then keep
+ * the rest.
  */
 
 import type { App } from "../../core/app.ts";

@@ -190,7 +190,7 @@ async function prepareMails(
   };
 }
 
-/** The mails of a batch in our form with their places, and what is wrong with the others. */
+/** The mails of a batch in our form with their places, and the faults of the others. */
 async function translated(app: App, items: readonly unknown[], isPermissive: boolean) {
   const mails: SendInput[] = [];
   const indexes: number[] = [];

@@ -92,7 +92,7 @@ const DETAILS = describeOperations(
 const SettingParams = Type.Object({ name: Type.String() });
 const changed = { ...withErrors({ 200: Envelope(InstallationSetting) }), ...CONDITIONAL_ERRORS };
 
-/** `remember` is part of a change: it stores what commands need to know of the settings. */
+/** `remember` is part of a change: it stores the settings that commands need. */
 export function settingsModule(app: App, remember: (config: Config) => void): Module {
   const change = (called: Called, to: NewValue) => changeSetting(app, called, to, remember);
   const routes = new Elysia({ name: "settings-routes" })

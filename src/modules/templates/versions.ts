@@ -1,9 +1,9 @@
 /**
- * Versions of a template: what it was at each of its revisions, who changed it, and which fields. An
- * editor saves every few seconds, so the changes that one author makes within five minutes are one
- * version. It gets the revision of the last of them. A revision that was created, copied, restored,
- * tested or sent keeps a version of its own. A template has at most 100 versions; the oldest are
- * removed.
+ * Versions of a template: its content at each revision, the author of the change, and the changed
+ * fields. An editor saves every few seconds, so the changes that one author makes within five
+ * minutes are one version. It gets the revision of the last of them. A revision that was created,
+ * copied, restored, tested or sent keeps a version of its own. A template has at most 100 versions;
+ * the oldest are removed.
  */
 
 import { and, desc, eq, lte } from "drizzle-orm";
@@ -75,8 +75,8 @@ export function changedFields(before: VersionContent, after: VersionContent): st
 }
 
 /**
- * Part of a change: stores what the template is now. `isKept`: neither joined to the version before,
- * nor is a later change joined to it.
+ * Part of a change: stores the present content of the template. `isKept`: neither joined to the
+ * version before, nor is a later change joined to it.
  */
 export function storeVersion(
   app: App,

@@ -2,7 +2,7 @@
  * The choices of contacts: which topics they are in, and whether they may get a marketing mail.
  *
  * 1. A contact without a choice of its own has the default of the topic.
- * 2. `setTopicChoices` stores choices. Each one that changes what the contact gets is an event.
+ * 2. `setTopicChoices` stores choices. Each one that changes the mail of the contact is an event.
  * 3. `mayGetMarketing` is asked when a mail is accepted; the outbox asks the same again when it sends it.
  */
 
@@ -116,7 +116,7 @@ type TopicChoice = {
   changedAt: number | null;
 };
 
-/** All topics of the project of a contact, each with what the contact has chosen or the default. */
+/** All topics of the project of a contact, each with the choice of the contact or the default. */
 export function topicChoices(
   app: Pick<App, "db">,
   { seq, projectSeq }: Pick<ContactRow, "seq" | "projectSeq">,

@@ -1,4 +1,4 @@
-/** Counts the contacts of topics: those who are in a topic and subscribed to marketing mail at all. */
+/** Counts the contacts who are in a topic and are subscribed to marketing mail at all. */
 
 import { eq } from "drizzle-orm";
 import type { App } from "../../core/app.ts";

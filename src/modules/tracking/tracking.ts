@@ -10,7 +10,7 @@
  * 4. `countHit` records the hit in the mail's row and the event log.
  *
  * A reader of a mail can follow its links for ever, so its later clicks are recorded only while the
- * project has room for what strangers add.
+ * project has room for the events of strangers.
  */
 
 import { Type } from "@sinclair/typebox";

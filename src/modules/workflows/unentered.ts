@@ -1,6 +1,6 @@
 /**
- * The workflows that a contact never entered, with what is known about their events, so that people
- * see why. Only the newest workflows of a project are read: each costs three look-ups by an index.
+ * The workflows that a contact never entered, with the facts about their events that explain this.
+ * Only the newest workflows of a project are read: each costs three look-ups by an index.
  */
 
 import type { TriggerType } from "../../db/schema/workflows.ts";

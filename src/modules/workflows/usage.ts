@@ -1,7 +1,7 @@
 /**
  * Finds the workflows that use a template, a segment or an event, which therefore cannot be deleted,
- * and checks the workflows that use a changed segment. A workflow uses what its current graph contains,
- * and the content of the versions in which executions are under way, except for their TRIGGER: new
+ * and checks the workflows that use a changed segment. A workflow uses the content of its current
+ * graph, and of the versions in which executions are under way, except for their TRIGGER: new
  * executions start with the current graph.
  */
 

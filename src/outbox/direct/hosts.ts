@@ -334,7 +334,7 @@ function isHostProblem(step: SmtpStep, reply: Reply, found: ReplyClass): boolean
 
 /**
  * A reply about the rate, or about this server as a whole, applies to all its mail to the site
- * (docs/delivery.md#S7), but X.2.x is about a single mailbox (RFC 3463 §3.3), and what concerns the
+ * (docs/delivery.md#S7), but X.2.x is about a single mailbox (RFC 3463 §3.3), and a reply about the
  * sender is no fault of other senders.
  */
 function siteResultOf(reply: Reply, decision: Decision): SiteResult {

@@ -154,7 +154,7 @@ export class Site {
     };
   }
 
-  /** Gives the free slots to those who wait. To be called after each release. */
+  /** Gives the free slots to the mails that wait. To be called after each release. */
   serve(now: number): void {
     while (this.#waiting.length > 0) {
       const isPaused = this.pauseMs(now) > 0;

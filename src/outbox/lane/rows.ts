@@ -1,6 +1,6 @@
 /**
- * SQL that leases mail: finds what is due in a flow with all the data needed to send it, and marks it as
- * leased or moves it to a wait list.
+ * SQL that leases mail: finds the mail that is due in a flow with all the data needed to send it,
+ * and marks it as leased or moves it to a wait list.
  */
 
 import type { Db } from "../../db/open.ts";
@@ -218,8 +218,8 @@ type SharedColumns = Omit<
 export type LeasedRow = Lease & { mail: MailColumns };
 
 /**
- * Returns a function that adds what the mails share, which those of one call have in common in memory as
- * well. Null for a mail whose message or project was deleted.
+ * Returns a function that adds the shared columns, which the mails of one call have in common in
+ * memory as well. Null for a mail whose message or project was deleted.
  */
 export function createLoader(db: Db): (leases: readonly LeasedRow[]) => (LeasedMail | null)[] {
   const readShared = createSharedReader(db);

@@ -12,7 +12,7 @@ import { type Busy, type Hold, type Slot, shareWaitList } from "../outcome.ts";
 import { describeFailure, type Failure } from "../../protocols/smtp/failure.ts";
 import type { Relay } from "../../protocols/smtp/relay-url.ts";
 
-/** Which of several relays this one is; without it, it is that of --relay-url. */
+/** The role of one of several relays; a gate without it is that of --relay-url. */
 export type RelayRole = {
   /** The wait list of the mails that were leased before an outage. */
   waitList?: string | undefined;

@@ -1,6 +1,6 @@
 /**
  * Tests a relay: a real session with EHLO, TLS and AUTH, and one mail if one is given. The result is
- * the transcript without secrets, the line that failed, and what the operator should do about it.
+ * the transcript without secrets, the line that failed, and the remedy for the operator.
  */
 
 import type { Clock } from "../../lib/clock.ts";
@@ -121,7 +121,7 @@ const isLoggedIn = (steps: readonly Step[]): boolean =>
 const READ_REPLY = "read the reply of the relay, which says what it does not accept";
 const LATER = "try again in some minutes, because the relay refuses only for the moment";
 
-/** Says what to do about a failure of a session with a relay, in the form of a finding's fix. */
+/** Returns the remedy for a failure of a session with a relay, in the form of a finding's fix. */
 function explainFailure({ step, cause }: Failure, relay: Relay): string {
   return cause.kind === "reply"
     ? explainReply(step, cause, relay)

@@ -163,7 +163,7 @@ export function createAcmeClient(deps: Deps) {
     });
   }
 
-  /** Returns the value of an answer, or throws what the CA refuses. */
+  /** Returns the value of an answer; throws an AcmeError for a refusal of the CA. */
   function parseAnswer<T extends TSchema>(schema: T, answer: Answer): Static<T> {
     if (answer.status >= 400) throw refusalOf(answer, clock.now());
     const value = parseJson(answer.text);

@@ -38,7 +38,7 @@ export function isGone(answer: string): boolean {
 
 const MAX_QUOTED = 200;
 
-/** The beginning of what a server said, printable and without the secrets, which servers may repeat. */
+/** The beginning of a reply, printable and without the secrets, which servers may repeat. */
 export function quoteServer(text: string, secrets: readonly string[]): string {
   // Lines are read as Latin-1, so a secret with other characters has the form of its octets.
   const forms = secrets.flatMap((secret) => [secret, Buffer.from(secret).toString("latin1")]);

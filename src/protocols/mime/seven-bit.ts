@@ -2,7 +2,7 @@
  * Encodes the parts of a message that not every server takes (RFC 6152: a server may lack 8BITMIME),
  * and leaves all other octets as they are. The message is read twice as a stream:
  *
- * 1. `createPartSurvey` finds what is in each part, and which parts have to be encoded.
+ * 1. `createPartSurvey` finds the octets of each part, and the parts that have to be encoded.
  * 2. `createPartEncoder` writes the message again, with these parts encoded.
  */
 

@@ -1,4 +1,7 @@
-/** The targets of alerts: what each gets, a kill between, a target that hangs or fails, and the second path of mail. */
+/**
+ * The targets of alerts: the messages to each, a kill between them, a target that hangs or fails,
+ * and the second path of mail.
+ */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";

@@ -331,7 +331,7 @@ describe("a campaign with an A/B test", () => {
     await soon(() => state(id), expect.objectContaining({ phase: "WAITING" }));
   });
 
-  test("compares only, if nobody is left for a winner", async () => {
+  test("compares only, if no contact is left for a winner", async () => {
     const id = await started({ ...TEST, share: 90, holdOut: 10 });
     await soon(() => t.statusOf(id), "SENT");
     await soon(() => state(id), expect.objectContaining({ phase: "REST", winnerId: null }));

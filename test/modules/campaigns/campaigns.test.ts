@@ -432,7 +432,7 @@ describe("preview and test mail", () => {
     expect(t.countRows("emails")).toBe(0);
   });
 
-  test("a preview has the footer that recipients get, whose link unsubscribes nobody", async () => {
+  test("a preview has the footer that recipients get, whose link unsubscribes no contact", async () => {
     const contactId = await t.contact("ada@x.test", { data: { name: "Ada" } });
     const id = await t.campaign();
     const answer = await t.act(id, "preview", { contactId });

@@ -224,7 +224,7 @@ describe("sending", () => {
     expect((await t.act(id, "send", { confirm: 35 })).status).toBe(204);
   });
 
-  test("is confirmed without those whom an A/B test holds out", async () => {
+  test("is confirmed without the contacts whom an A/B test holds out", async () => {
     t.insertContacts(40);
     const variants = [{}, { subject: "Other" }];
     const id = await t.campaign({

@@ -69,7 +69,7 @@ describe("a person who", () => {
   const LEFT = "email,topic:offers\nada@x.io,no\n";
   const JOINS = "email,topic:offers\nada@x.io,yes\n";
 
-  test("left a topic joins it only if the import says so, and a dry run says what will be", async () => {
+  test("left a topic joins it only if the import says so, and a dry run shows the result", async () => {
     await runImport(t, LEFT);
     for (const dryRun of ["true", "false"]) {
       const kept = await runImport(t, JOINS, { fields: { dryRun } });
@@ -94,7 +94,7 @@ describe("a person who", () => {
     expect(await exported()).toEqual(["ada@x.io,false,false,false"]);
   });
 
-  test("has several rows gets what they say in their order, in a dry run as well", async () => {
+  test("has several rows gets their choices in their order, in a dry run as well", async () => {
     const file = "email,topic:offers\nada@x.io,yes\nada@x.io,no\nada@x.io,yes\n";
     const counts = { topicsJoined: 1, topicsLeft: 1, keptOutOfTopics: 1 };
     const tried = await runImport(t, file, { fields: { dryRun: "true" } });

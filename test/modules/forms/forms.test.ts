@@ -164,7 +164,7 @@ describe("a submission with DOUBLE", () => {
     expect(form.at("data.counts")).toEqual({ shown: 1, submitted: 1, confirmed: 1, withheld: 0 });
   });
 
-  test("stores no token, and a link of seven days ago subscribes nobody", async () => {
+  test("stores no token, and a link of seven days ago subscribes no contact", async () => {
     const id = await create();
     await post(id, ADA);
     const [link = ""] = linksIn();
@@ -180,7 +180,7 @@ describe("a submission with DOUBLE", () => {
     expect(JSON.stringify(t.contents())).not.toContain("ada@example.com");
   });
 
-  test("changes nothing of a contact before, and keeps what the form does not have", async () => {
+  test("changes nothing of a contact before, and keeps the fields that the form does not have", async () => {
     const known = { email: "ada@example.com", data: { plan: "pro", first_name: "A." } };
     await t.call("POST", "/contacts", { ...known, subscribed: false });
     const id = await create();
@@ -379,7 +379,7 @@ describe("limits", () => {
     for (const link of linksIn()) expect((await request("GET", link)).status).toBe(200);
   });
 
-  test("five mails in an hour for addresses that differ in what follows a plus sign", async () => {
+  test("five mails in an hour for addresses that differ in the part after a plus sign", async () => {
     const id = await create();
     for (let i = 0; i < 8; i++) await post(id, { ...ADA, email: `ada+${i}@example.com` });
     expect(linksIn()).toHaveLength(5);
@@ -450,7 +450,7 @@ describe("limits", () => {
 });
 
 describe("faults", () => {
-  test("are shown at their fields, with what was filled in, escaped", async () => {
+  test("are shown at their fields, with the values that were filled in, escaped", async () => {
     const id = await create({ title: "<b>&</b>", fields: [{ ...FORM.fields[0], label: '"><i>' }] });
     const answer = await post(id, { email: '"><script>', first_name: "" });
     expect(answer.status).toBe(422);

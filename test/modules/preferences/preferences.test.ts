@@ -73,7 +73,7 @@ function shownFields(page: string): Record<string, string> {
   return { ...Object.fromEntries(pairs), language };
 }
 
-test("an old page that is saved changes only what the person has changed on it", async () => {
+test("an old page that is saved changes only the choices that the person has changed on it", async () => {
   const person = await mailed();
   const { letter, submit } = person;
   const news = await person.topic("News", { default: "SUBSCRIBED" });
@@ -95,7 +95,7 @@ test("an old page that is saved changes only what the person has changed on it",
 });
 
 describe("the topics", () => {
-  test("are chosen by boxes; only what was shown and has changed is stored, with its wording", async () => {
+  test("are chosen by boxes; only shown topics that have changed are stored, with their wording", async () => {
     const person = await mailed();
     const news = await person.topic("Product news", { default: "SUBSCRIBED" });
     const tips = await person.topic("Tips & tricks", { description: "Twice a month" });

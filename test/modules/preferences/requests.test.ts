@@ -19,7 +19,7 @@ async function writable(): Promise<Person> {
   return person;
 }
 
-/** Sends what waits, and returns the subjects and links of the mails to an address. */
+/** Sends the mails that wait, and returns the subjects and links of those to an address. */
 async function mailsTo({ t }: Person, to: string) {
   await t.deliver();
   const rows = t.db.sqlite
@@ -103,7 +103,7 @@ describe("another address", () => {
     expect(topics.at("data.topics.0.subscribed")).toBe(true);
   });
 
-  test("is not taken by whoever got a link to one that was misspelled before", async () => {
+  test("is not taken by the owner of an address that was misspelled before", async () => {
     const person = await writable();
     const { letter, submit } = person;
     for (const name of ["contess", "countess"]) {
@@ -302,7 +302,7 @@ describe("a crash", () => {
     expect(await mailsTo(person, "ada@example.net")).toHaveLength(1);
   });
 
-  test("while the address is changed leaves the link usable, and tells nobody", async () => {
+  test("while the address is changed leaves the link usable, and sends no notice", async () => {
     const person = await writable();
     await person.submit(person.letter.manage, addressForm("countess@new.example"));
     await person.submit(await linkTo(person, "ada@example.net"), CONFIRM);

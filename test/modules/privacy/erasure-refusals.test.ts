@@ -1,4 +1,4 @@
-/** When an erasure is refused, and what is kept of a person who had left. */
+/** The cases in which an erasure is refused, and the data that is kept of a person who had left. */
 
 import { expect, test } from "bun:test";
 import { decodedOctets } from "../../../src/lib/decoded-octets.ts";

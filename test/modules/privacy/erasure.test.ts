@@ -64,7 +64,7 @@ async function mention(t: TestApp): Promise<void> {
   for (let i = 0; i < 2; i++) {
     await call("POST", "/v1/track", { event: "wrote", email: ADA, data: { text } });
   }
-  // Removed before the erasure, as the retention does: its pages are free and keep what was in them.
+  // Removed before the erasure, as the retention does: its pages are free and keep their content.
   t.db.sqlite.run(
     "UPDATE events SET data = '{}' WHERE seq = (SELECT max(seq) FROM events WHERE name = 'wrote')",
   );

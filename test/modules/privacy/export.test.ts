@@ -1,4 +1,4 @@
-/** The export of what is stored about a person, and the proof of their consents. */
+/** The export of the data that is stored about a person, and the proof of their consents. */
 
 import { expect, test } from "bun:test";
 import { dataExportTexts } from "../../../src/render/data-export-texts.ts";
@@ -50,7 +50,7 @@ test("names the private topics of the person, and not those of others", async ()
   expect(names.toSorted()).toEqual(["Offers", "Staff"]);
 });
 
-test("the page escapes what the person wrote", async () => {
+test("the page escapes the text that the person wrote", async () => {
   const { t, id } = await person();
   const page = await t.call("GET", `/contacts/${id}/export?format=html`);
   expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");

@@ -1,4 +1,4 @@
-/** The choice of a contact limits what the setting of its project tracks. */
+/** The choice of a contact limits the tracking that its project has set. */
 
 import { expect, test } from "bun:test";
 import type { TrackingMode } from "../../../src/db/schema/projects.ts";

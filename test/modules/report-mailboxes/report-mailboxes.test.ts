@@ -102,7 +102,7 @@ describe.each([
     expect(left.length).toBe(3);
     expect(server.state.messages.length).toBe(protocol === "IMAP" ? 5 : 3);
 
-    // The next round reads what is new only, five minutes later.
+    // The next round, five minutes later, reads only new messages.
     server.state.commands.length = 0;
     await runAfter(4);
     expect(server.state.commands).toEqual([]);

@@ -28,7 +28,7 @@ async function contactOf(email: string, subscribed = true) {
 }
 
 describe("a topic", () => {
-  test("has a key of its name, and defaults that give nobody mail unasked", async () => {
+  test("has a key of its name, and defaults that send no contact mail unasked", async () => {
     const answer = await t.call("POST", "/topics", { name: " Produkt-Neuigkeiten! " });
     expect([answer.status, answer.at("data")]).toEqual([
       201,

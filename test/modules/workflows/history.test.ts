@@ -47,7 +47,7 @@ describe("POST /workflows/{id}/duplicate", () => {
 });
 
 describe("the versions of a workflow", () => {
-  test("say who made them and what changed, and can be restored", async () => {
+  test("name their author and their changes, and can be restored", async () => {
     const id = await a.workflow(chain(delay("wait", 2)));
     await patch(id, { ...chain(delay("wait", 3), step("end", "EXIT")) });
     await patch(id, { exits: [{ on: "EVENT", eventName: "bought" }] });
@@ -172,7 +172,7 @@ describe("GET /workflows/{id}/entry-forecast", () => {
     expect(found.nextTimes).toHaveLength(3);
   });
 
-  test("says that nobody enters by itself", async () => {
+  test("says that no contact enters by itself", async () => {
     const { text } = await forecast({ trigger: { type: "MANUAL" } });
     expect(text).toContain("Nobody");
   });
@@ -200,7 +200,7 @@ describe("POST /workflow-series", () => {
     expect((await a.t.call("GET", "/templates")).at("data.total")).toBe(0);
   });
 
-  test("congratulates those whose birthday it is", async () => {
+  test("congratulates contacts on their birthday", async () => {
     const person = (email: string, birthday: string) =>
       a.t.call("POST", "/contacts", { email, subscribed: true, data: { birthday } });
     await person("ada@example.net", "1990-03-02");

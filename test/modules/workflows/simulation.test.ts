@@ -1,4 +1,4 @@
-/** POST /workflows/{id}/simulation shows what a workflow would do, and changes nothing. */
+/** POST /workflows/{id}/simulation shows the path of a contact, and changes nothing. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Automation, HOUR, startAutomation } from "../../support/automation.ts";
@@ -112,7 +112,7 @@ test("a simulation shows the path, the mails, the requests and the changes", asy
   expect(a.t.db.sqlite.query("SELECT total_changes() AS n").get()).toEqual(changes);
 });
 
-test("a simulation stops at a time, and says what it waits for and what comes next", async () => {
+test("a simulation stops at a time, and names the cause of its wait and the next step", async () => {
   const id = await a.workflow(series(), { enabled: false });
   const startAt = "2026-05-01T09:00:00.000Z";
   const until = "2026-05-02T09:00:00.000Z";

@@ -169,7 +169,7 @@ describe("an exit", () => {
     ]);
   });
 
-  test("comes before what the event continues, and before it starts the workflow again", async () => {
+  test("comes before the executions that the event continues, and before it starts the workflow again", async () => {
     const exits = [{ on: "EVENT", eventName: "signed-up" }];
     const rest = { exits, allowReentry: true };
     const steps = [step("w", "WAIT_FOR_EVENT", { eventName: "signed-up" }), delay("d")];

@@ -108,7 +108,7 @@ function withArticle(words: string): string {
   return /^[aeio]/i.test(words) ? `an ${words}` : `a ${words}`;
 }
 
-/** The noun of what was changed. Members and invitations are both below `/team`. */
+/** The noun of the object that was changed. Members and invitations are both below `/team`. */
 export function objectWords({ action, objectType }: AuditRecord): string {
   if (objectType !== "team") return NOUNS[objectType] ?? objectType;
   return action.endsWith("Invitation") || action === "inviteMember" ? "invitation" : "member";
@@ -143,7 +143,7 @@ const FIELD_WORDS: Readonly<Record<string, string>> = {
 export const fieldWords = (field: string): string =>
   FIELD_WORDS[field] ?? field.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-/** A sentence about a change without its subject: what was done, the name of the object, and the values. */
+/** A sentence about a change without its subject: the verb, the name of the object, and the values. */
 export type AuditSentence = { did: string; values: string };
 
 /**

@@ -1,4 +1,4 @@
-/** The buttons that change the status of a campaign, for those who may use them. */
+/** The buttons that change the status of a campaign, for users who may use them. */
 
 import { Button } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
@@ -24,7 +24,7 @@ const ICON = { size: 15, "aria-hidden": true } as const;
 
 type Planned = { scheduledFor: string } & Pick<Campaign, "timeZone" | "fallbackTimeZone">;
 
-/** Runs an action and reads again what it changed. */
+/** Runs an action and reads the changed data again. */
 function useAction(id: string) {
   const client = useQueryClient();
   const path = `/campaigns/${encodeURIComponent(id)}`;

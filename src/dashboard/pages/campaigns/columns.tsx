@@ -109,7 +109,10 @@ export const campaignLines = (campaign: CampaignSummary) => ({
   ),
 });
 
-/** The recipients as one line: those who were sent the mail, opened it and clicked lie over each other. */
+/**
+ * The recipients as one bar: the shares to whom the mail was sent, who opened it and who clicked lie
+ * over each other.
+ */
 function Bar({ campaign }: { campaign: CampaignSummary }) {
   const { sent, opened, clicked } = barOf(campaign);
   const part = (name: string, share: number) => (

@@ -1,4 +1,4 @@
-/** The recipients of a campaign by what they did. */
+/** The recipients of a campaign by their actions. */
 
 import { Button, Pill } from "@mantine/core";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";

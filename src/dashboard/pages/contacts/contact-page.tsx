@@ -1,4 +1,4 @@
-/** One contact: what happened to it, its subscription, data, segments and workflows. */
+/** One contact: its timeline, subscription, data, segments and workflows. */
 
 import { Button } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";

@@ -1,4 +1,4 @@
-/** The card says whether mail reaches the contact, and if not, why and what to do. */
+/** The card says whether mail reaches the contact, and if not, gives the reason and the remedy. */
 
 import { Fragment } from "react";
 import type { Contact } from "../../../modules/contacts/model.ts";

@@ -1,4 +1,4 @@
-/** Finds out why mail does not reach a contact, from what the server knows about it. */
+/** Finds out why mail does not reach a contact, from the data of the server about it. */
 
 import type { Contact } from "../../../modules/contacts/model.ts";
 import type { Email, EmailWait } from "../../../modules/emails/record-model.ts";
@@ -21,7 +21,7 @@ export type Obstacle = {
   until: string | null;
   /** Words for the event at that time. */
   untilLabel: string;
-  /** The reason and what to do, one paragraph each. */
+  /** The reason and the remedy, one paragraph each. */
   texts: string[];
   link: { label: string; path: string } | null;
 };

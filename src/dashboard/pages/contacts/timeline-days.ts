@@ -134,7 +134,7 @@ function fieldsText(data: object): string {
   return fields.map(([key, value]) => `${valueText(key)}: ${valueText(value)}`).join(" · ");
 }
 
-/** The name of the form, the topics by their names, and what the person has entered. */
+/** The name of the form, the topics by their names, and the values that the person has entered. */
 function formDetail({ formName, topicNames, fields }: Readonly<Record<string, unknown>>): string {
   const topics = Array.isArray(topicNames) ? topicNames.map(valueText).join(", ") : "";
   const entered = typeof fields === "object" && fields !== null ? fieldsText(fields) : "";

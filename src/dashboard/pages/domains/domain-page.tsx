@@ -1,4 +1,4 @@
-/** The DNS records of a domain as a checklist, with what the latest check found. */
+/** The DNS records of a domain as a checklist, with the values that the latest check found. */
 
 import "./styles.ts";
 import { Button, Skeleton, Stack } from "@mantine/core";
@@ -155,7 +155,7 @@ function CheckText({ domain, watch }: { domain: Domain; watch: Watch }) {
   );
 }
 
-/** Says in one or two sentences what the reader does next. */
+/** Describes the next step of the reader in one or two sentences. */
 function Summary({ domain }: { domain: Domain }) {
   const { status, failingSince, records } = domain;
   if (status === "VERIFIED" && failingSince !== null) {

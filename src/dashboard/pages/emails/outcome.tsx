@@ -1,4 +1,7 @@
-/** The reason why an email did not arrive, above its tabs: the class of the failure and what happens next. */
+/**
+ * The reason why an email did not arrive, above its tabs: the class of the failure and the next
+ * step.
+ */
 
 import type { Email } from "../../../modules/emails/record-model.ts";
 import type { Tone } from "../../ui/status.tsx";

@@ -1,4 +1,4 @@
-/** Each attempt to deliver an email: when, with which server, and what both sides said. */
+/** Each attempt to deliver an email: its time, its server, and the lines of both sides. */
 
 import type { Attempt, Email, EmailReport } from "../../../modules/emails/record-model.ts";
 import { ConversationView, msText } from "../../ui/message/conversation.tsx";

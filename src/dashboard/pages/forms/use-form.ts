@@ -1,4 +1,4 @@
-/** One form, and what its page needs beside it. */
+/** One form, and the other data that its page needs. */
 
 import { useQuery } from "@tanstack/react-query";
 import type { Form, FormCode, FormReport } from "../../../modules/forms/model.ts";

@@ -158,7 +158,7 @@ const EVENT_VERBS: Verbs = {
   triggeredWith: "happened with",
 };
 
-/** The words for what contacts did with the mails of a campaign or a template. */
+/** The words for the actions of contacts with the mails of a campaign or a template. */
 const REACTION_VERBS: Verbs = {
   wasReceived: "was received",
   wasNotReceived: "was not received",
@@ -172,7 +172,7 @@ const REACTION_VERBS: Verbs = {
 };
 const LINK_VERBS: Verbs = { ...REACTION_VERBS, wasNotClicked: "was not clicked" };
 
-/** DONE stands for what was done with a mail. */
+/** DONE stands for the verb of the action, such as opened. */
 const MAIL_VERBS: Verbs = {
   triggered: "was DONE",
   notTriggered: "was never DONE",

@@ -1,4 +1,4 @@
-/** The test of a relay: its button, the address for a test mail, and what the relay said. */
+/** The test of a relay: its button, the address for a test mail, and the lines of the session. */
 
 import { Button, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";

@@ -2,7 +2,7 @@
 
 export type BrandValues = { brandColor: string; logoImageId: string };
 
-/** The form has empty texts for what is not set. */
+/** The form has empty texts for values that are not set. */
 export const brandValues = (project: {
   brandColor: string | null;
   logoImageId: string | null;

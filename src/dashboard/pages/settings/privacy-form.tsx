@@ -75,7 +75,7 @@ function valuesOf(project: ProjectDetails): Values {
   };
 }
 
-/** The server refuses what is no number of days. */
+/** The server refuses a text that is no number of days. */
 function bodyOf({ tracking, ...periods }: Values) {
   const days = Object.entries(periods).map(([name, text]) => {
     const given = text.trim();

@@ -1,4 +1,4 @@
-/** The form of the relay of a project, with a test of what is filled in. */
+/** The form of the relay of a project, with a test of its values. */
 
 import { Button, Group, Stack } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
@@ -70,7 +70,7 @@ export function RelayForm(props: {
   );
 }
 
-/** Tests what is filled in; the stored relay, with its password, if nothing was changed. */
+/** Tests the values of the form; or the stored relay, with its password, if nothing was changed. */
 function RelayTest(props: { relay: ProjectRelay | null; values: RelayValues; isChanged: boolean }) {
   const { relay, values, isChanged } = props;
   const test = useMutation({

@@ -1,4 +1,4 @@
-/** One delivery: what was sent, what the receiver answered, and when it is tried again. */
+/** One delivery: its request, the answer of the receiver, and the time of the next attempt. */
 
 import { Button } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";

@@ -34,7 +34,7 @@ export function Canvas(props: {
   const { steps, transitions } = graph;
   const ends = onAdd === null ? [] : openEnds(graph);
   const ids = steps.map(({ id }) => id);
-  // The picture changes with the shape of the graph, and not with what is typed into a step.
+  // The picture changes with the shape of the graph, and not with the values of a step.
   const shape = JSON.stringify([ids, transitions, ends]);
   const layout = useMemo(
     () =>

@@ -140,7 +140,7 @@ function UndoButtons({ editor }: { editor: WorkflowEditing }) {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const isUndo = event.key.toLowerCase() === "z" && (event.ctrlKey || event.metaKey);
-      // In a field the key undoes what was typed there.
+      // In a field the key undoes the typing there.
       const isInField = event.target instanceof Element && event.target.matches(FIELDS);
       if (!isUndo || event.altKey || isInField) return;
       event.preventDefault();

@@ -1,4 +1,4 @@
-/** One step: its settings, its numbers, and what the shown execution did there. */
+/** One step: its settings, its numbers, and its outcome in the shown execution. */
 
 import { useEffect, useRef } from "react";
 import type { WorkflowCounts } from "../../../modules/workflows/count-model.ts";

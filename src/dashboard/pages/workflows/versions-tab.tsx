@@ -1,4 +1,4 @@
-/** The versions of a workflow: who made each and when, what it changed, and a way back to it. */
+/** The versions of a workflow: the author, time and changes of each, and a way back to it. */
 
 import "../../ui/editors/styles.ts";
 import "./styles.ts";

@@ -224,7 +224,7 @@ export function createAutosave<T extends FieldValues>(options: AutosaveOptions<T
     retryMs = Math.min(LONGEST_RETRY_MS, retryMs * 2);
   }
 
-  /** Takes over what others changed, as far as it was not changed here. */
+  /** Takes over the changes of others to fields that were not changed here. */
   function merge(theirs: Stored<T>): void {
     const versions = { base: base.value, ours: state.value, theirs: theirs.value };
     const compared = compareVersions(versions, groups);

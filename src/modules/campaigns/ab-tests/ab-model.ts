@@ -150,7 +150,7 @@ const AbVariant = named(
   { description: "A variant of an A/B test" },
 );
 
-/** The same form as `AbTestInput`, so that a caller may send back what it has read. */
+/** The same form as `AbTestInput`, so that a caller may send back the test that it has read. */
 export const AbTest = named(
   "AbTest",
   described(

@@ -5,8 +5,8 @@
  * contact is in a group (ab-groups.ts), and those of a variant get its mail (expand.ts). When every
  * mail of the test was tried, the test waits, and then the winner is chosen once (ab-progress.ts). The
  * audience is walked again for those who are in no group yet, and they get the winner. If the first walk
- * found no such contact, the test ends without a winner. The figures of the variants, and what they
- * prove, are read at any time (ab-report.ts, ab-verdict.ts).
+ * found no such contact, the test ends without a winner. The figures of the variants, and the
+ * verdict about them, are read at any time (ab-report.ts, ab-verdict.ts).
  */
 
 import { eq, sql } from "drizzle-orm";

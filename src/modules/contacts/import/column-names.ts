@@ -83,7 +83,7 @@ const MAIL_PARTS = wordsOf(`
   feliratkoz abonat abonam eposta epost 订阅 訂閱 邮件 구독 메일 courriel correo boletin nyhetsbrev nyhedsbrev nieuwsbrief рассыл подпис
   メール メルマガ 配信 購読 abonelik contactable
 `);
-/** Parts of names of consents, to mail unless the name says what else. */
+/** Parts of names of consents: to mail, unless the name says otherwise. */
 const CONSENT_PARTS = wordsOf(`
   consent einwillig permission gdpr dsgvo rgpd optin zgoda souhlas samtyck toestemming
 `);
@@ -123,7 +123,7 @@ const PERSONS = new Set(
   mnie nas cię panu pani vás vám mi mně мы вам вас мне меня нам я ми мені
 `),
 );
-/** Questions about facts, such as `Did we contact you before?`, and what is asked of the person. */
+/** Questions about facts, such as `Did we contact you before?`, and requests to the person. */
 const FACT =
   /^(?:how|where|when|what|why|which|who|did|have|has|had|was|were|wie|wo|woher|wann|was|warum|welche|haben|hast|comment|ou|quand|pourquoi|avez|como|donde|cuando|come|dove|quando|hai|hoe|waar|wanneer|heeft|hur|var|hvor|jak|gdzie|как|где|откуда)\b|\b(?:contact|send|write|inform|notify|tell|message|reach) us\b/;
 const WISH =

@@ -34,9 +34,9 @@ export type Mapping = Readonly<Record<string, string | null>>;
 
 type Header = {
   columns: Column[];
-  /** Columns that became data only because nothing says what they are. */
+  /** Columns that became data only because their meaning is not known. */
   unnamed: number[];
-  /** A file with errors is refused; a dry run shows them beside what could be read. */
+  /** A file with errors is refused; a dry run shows them beside the columns that could be read. */
   errors: FieldError[];
 };
 

@@ -124,7 +124,7 @@ function examine(format: FileFormat, records: Iterable<readonly string[]>) {
   return { suspects: watch.found(), unknown };
 }
 
-/** The errors of the first records of a file, and what the caller must say of its columns. */
+/** The errors of the first records of a file, and the columns whose meaning the caller must give. */
 export function examineSample(format: FileFormat, records: Iterable<readonly string[]>) {
   const { header } = format;
   const { suspects, unknown } = examine(format, records);

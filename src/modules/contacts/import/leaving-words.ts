@@ -1,7 +1,7 @@
 /**
  * Words of many languages that say that a person left, did not confirm or cannot be reached, and words
  * for yes and no. They only decide whether the meaning of a column must be asked for (watch.ts); the
- * table of standing.ts says what a status means. All words are compared as `bareWord`.
+ * table of standing.ts has the meaning of each status. All words are compared as `bareWord`.
  */
 
 const LONGEST_WORD = 60;

@@ -48,7 +48,7 @@ export function importResults(input: Partial<ImportJob>, created = 0): Results {
   };
 }
 
-/** Writes or tries a row and counts what it did. Its fault is added to `faults`. */
+/** Writes or tries a row and counts its changes. Its fault is added to `faults`. */
 export function countRow(
   row: ImportRow,
   run: (content: RowContent) => RowOutcome,

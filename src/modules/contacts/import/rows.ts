@@ -120,7 +120,7 @@ function readCells({ columns, statusWords, isList, types }: RowFormat, cells: re
     }
   }
   if (email === null) throw new RowError("The email is empty.");
-  // An export of all contacts has a column of those who left, such as `unsubscribed`.
+  // An export of all contacts has a column that marks contacts who left, such as `unsubscribed`.
   const saysWhoLeft = isList && columns.some(({ kind }) => kind === "left");
   if (saysWhoLeft && !isLeft && standings.length === 0) standings.push("SUBSCRIBED");
   return {

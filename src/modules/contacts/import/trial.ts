@@ -27,9 +27,9 @@ type Found = { isSubscribed: number; data: string; seq?: number };
 type Tried = Found & { isSuppressed: number };
 
 export type Trial = {
-  /** Returns what the row would do after the rows that were tried before it, and keeps the contact. */
+  /** Returns the outcome of the row after the rows that were tried before it, and keeps the contact. */
   try(row: RowContent, target: RowTarget): RowOutcome;
-  /** Returns what the row would do now, and keeps nothing. */
+  /** Returns the outcome of the row now, and keeps nothing. */
   preview(row: RowContent, target: RowTarget): RowOutcome;
   close(): void;
 };
@@ -58,7 +58,7 @@ export function openTrial(deps: {
     return state;
   }
 
-  /** The next state of the contact, and what the row does. Throws if the row cannot be stored. */
+  /** The next state of the contact, and the outcome of the row. Throws if the row cannot be stored. */
   function stateOf(row: RowContent, target: RowTarget) {
     const before = contacts.find(row.email);
     const known = before ?? findStored.get(target.projectSeq, row.email);

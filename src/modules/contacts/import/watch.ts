@@ -1,7 +1,7 @@
 /**
- * Watches the columns of a file that became data because nothing says what they are. The name of a
- * column, its values and the keys of JSON in it may show that it says who left; then the caller must
- * say what it means. A row that another column says left is no question.
+ * Watches the columns of a file that became data because their meaning is not known. The name of a
+ * column, its values and the keys of JSON in it may show that it marks contacts who left; then the
+ * caller must give its meaning. A row whose contact left by another column raises no question.
  */
 
 import { isRecord } from "../../../http/validation.ts";

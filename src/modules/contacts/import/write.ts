@@ -50,7 +50,7 @@ export type RowOutcome =
     })
   | { is: "failed"; message: string };
 
-/** What a row does with the topics of a contact. */
+/** The number of topics that a row changes, or keeps as they are, for a contact. */
 type TopicCounts = {
   topicsJoined: number;
   topicsLeft: number;
@@ -85,7 +85,7 @@ export function newState(row: RowContent, { subscribesNew }: RowTarget): Contact
   return { isSubscribed, data: row.data };
 }
 
-/** The state of a contact after the row, and what the row changes. */
+/** The state of a contact after the row, and the kinds of changes that the row makes. */
 export function nextState(row: RowContent, known: ContactState, { resubscribes }: RowTarget) {
   const wanted = row.standing === null ? known.isSubscribed : row.standing === "SUBSCRIBED";
   const isSubscribed = wanted && (known.isSubscribed || resubscribes);
@@ -101,9 +101,10 @@ export function nextState(row: RowContent, known: ContactState, { resubscribes }
 }
 
 /**
- * The choices of topics that a row stores, and what they change. A contact who left a topic, or is not
- * subscribed, joins it only if the request says so. A choice that equals the default is stored as well,
- * so that another default does not change it. `stateOf` throws for an unknown topic.
+ * The choices of topics that a row stores, and the counts of their changes. A contact who left a
+ * topic, or is not subscribed, joins it only if the request says so. A choice that equals the
+ * default is stored as well, so that another default does not change it. `stateOf` throws for an
+ * unknown topic.
  */
 export function nextTopics(
   { topics }: Pick<RowContent, "topics">,

@@ -22,7 +22,10 @@ export type JobRunner = {
   run(job: JobRow, isStopping: () => boolean): Promise<RunEnd>;
   /** Stores the message of a failure, inside the change that ends the job. */
   noteFailure(job: JobRow, message: string): void;
-  /** Removes what the job no longer needs. Called after the change that ended the job. */
+  /**
+   * Removes the files and rows that the job no longer needs. Called after the change that ended the
+   * job.
+   */
   cleanUp(job: JobRow): Promise<void>;
 };
 

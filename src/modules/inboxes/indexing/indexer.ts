@@ -1,6 +1,6 @@
 /**
- * Parses stored messages, except plain ones, which are parsed when they arrive, and writes what lists
- * and searches need.
+ * Parses stored messages, except plain ones, which are parsed when they arrive, and writes the
+ * columns and index entries that lists and searches need.
  *
  * 1. `add` takes a message that was answered with 250. Messages that an earlier process left are
  *    read from the database at the start.

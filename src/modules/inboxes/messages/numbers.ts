@@ -1,6 +1,6 @@
 /**
- * Reads in a thread what looks at all messages of an inbox: how many there are, and which of them are
- * on a page that begins at a position.
+ * Makes the reads that look at all messages of an inbox, in a thread: how many there are, and which
+ * of them are on a page that begins at a position.
  */
 
 import type { App } from "../../../core/app.ts";

@@ -295,7 +295,7 @@ function uuencodeDecoder(): Duplex {
   });
 }
 
-/** Sets what is meant by the fields of a part (field-repairs.ts). */
+/** Sets the intended meaning of the fields of a part (field-repairs.ts). */
 function repairFields(node: SplitNode): void {
   const field = (name: string) => (node.headers === false ? "" : node.headers.getFirst(name));
   const encoding = field("Content-Transfer-Encoding");

@@ -89,7 +89,7 @@ function createRules(app: App) {
     return rules;
   }
 
-  /** Part of a change: forgets what is in memory. */
+  /** Part of a change: forgets the rules in memory. */
   function changed(inboxSeq: number): void {
     known.delete(inboxSeq);
     inboxSeqs = null;

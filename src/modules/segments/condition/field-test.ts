@@ -32,7 +32,7 @@ export type FieldTest = {
   expects?: ComparedType;
   /** Given if the test cannot be made; then it matches nothing. */
   problem?: Incomparable;
-  /** Given if time alone can alter what the test matches, beside tests with a span. */
+  /** Given if time alone can alter the matches of the test, beside tests with a span. */
   isRelative?: true;
   /** The filter also has the members `property` and `test`. */
   isOfProperty?: true;

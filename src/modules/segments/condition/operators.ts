@@ -1,6 +1,6 @@
 /**
  * The table of operators: for each kind of field its operators, and for each operator the kind of
- * value that it takes and the SQL that defines what it means (docs/interface.md#campaigns). All else
+ * value that it takes and the SQL that defines its meaning (docs/interface.md#campaigns). All else
  * that concerns operators derives from this table: the check of a filter, its stored form, the
  * OpenAPI document, segments, audiences, and the CONDITION steps of workflows. Pure.
  *
@@ -363,7 +363,7 @@ function campaignMails(target: Mail, filter: Fragment, context: Context): RowSou
   return { from, key: bind`mail.contact_seq`, stretch, filter };
 }
 
-/** Matches contacts who got such a mail, and with none of them did what `condition` says. */
+/** Matches contacts who got such a mail, and for whom `condition` is true of none of these mails. */
 function mailedBut(condition: Fragment) {
   return operator<Mail, "nothing">(
     "nothing",
@@ -410,7 +410,7 @@ function hasClicked({ url }: Link, contact: Fragment, since: number): Fragment {
       AND json_extract(click.data, '$.url') = ${url})`;
 }
 
-/** Matches contacts who clicked the link, who are among those who clicked any. */
+/** Matches contacts who clicked the link; they are among the contacts who clicked any link. */
 function clicked<K extends keyof Values>(
   takes: K,
   since: (value: Values[K], now: number) => number,

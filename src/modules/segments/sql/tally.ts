@@ -1,7 +1,7 @@
 /**
- * Counts the contacts of an audience by what decides whether they get mail: their consent, their topic
- * and pause, and the suppression of their address. It is one SELECT in a reader. If it takes long, and the caller accepts
- * an estimate, random contacts are counted instead.
+ * Counts the contacts of an audience by the facts that decide whether they get mail: their consent,
+ * their topic and pause, and the suppression of their address. It is one SELECT in a reader. If it
+ * takes long, and the caller accepts an estimate, random contacts are counted instead.
  */
 
 import { eq } from "drizzle-orm";
@@ -75,9 +75,9 @@ async function talliesOf(
 }
 
 /**
- * Without a condition only those are read who differ from most contacts, because the numbers of all are
- * stored: the suppressed ones, those who have paused, and those whose choice differs from the default of
- * the topic.
+ * Without a condition only the contacts are read who differ from most, because the numbers of all
+ * are stored: suppressed contacts, contacts who have paused, and contacts whose choice differs from
+ * the default of the topic.
  */
 function exceptionsOfAll(audience: Audience, topic: TopicOfAudience | null): ReadQuery {
   const { projectSeq, now } = audience;

@@ -1,6 +1,6 @@
 /**
  * The differences between two graphs: steps and transitions that were added, removed or changed, and
- * exits. Pure. Positions are left out, because they do not change what happens. Transitions are
+ * exits. Pure. Positions are left out, because they do not change an execution. Transitions are
  * compared by the step and branch that they leave, not by their ids.
  */
 

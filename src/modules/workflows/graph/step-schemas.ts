@@ -30,7 +30,7 @@ export const GraphId = Type.String({ minLength: 1, maxLength: 100, format: "head
 
 const LONGEST_TIMEOUT_S = 365 * 24 * 60 * 60;
 
-/** Accepts `null` as absent, so that a client can send back what it has read. */
+/** Accepts `null` as absent, so that a client can send back the step that it has read. */
 const optional = <T extends Parameters<typeof Nullable>[0]>(schema: T) =>
   Type.Optional(Nullable(schema));
 

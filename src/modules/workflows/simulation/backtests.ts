@@ -1,6 +1,6 @@
 /**
- * Backtests: what a workflow would have done with the events that were recorded in the last days, as if
- * it had been enabled at their beginning, when no contact had entered it. In order:
+ * Backtests: the entries and mails that a workflow would have had with the events of the last days,
+ * as if it had been enabled at their beginning, when no contact had entered it. In order:
  *
  * 1. `startBacktest` checks the workflow and answers at once; the rest runs in the background.
  * 2. The contacts that had the event of the trigger are found by an index.

@@ -1,9 +1,9 @@
 /**
- * Replays the recorded events of some contacts in a sandbox, and counts what a workflow would have done
- * since `from`. In order:
+ * Replays the recorded events of some contacts in a sandbox, and counts the entries and steps that a
+ * workflow would have had since `from`. In order:
  *
- * 1. Each contact gets the state that it had before its first event: `initial` undoes what later events
- *    and the workflow itself have set.
+ * 1. Each contact gets the state that it had before its first event: `initial` undoes the changes of
+ *    later events and of the workflow itself.
  * 2. The events are recorded in the order of the log, each at its time. Events before `from` only set
  *    the state of their contacts, because the workflow may not start yet.
  * 3. The executions, steps and mails in the sandbox are counted.

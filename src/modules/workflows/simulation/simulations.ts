@@ -1,4 +1,4 @@
-/** Simulations: what a workflow would do for one contact. Nothing is stored or sent. */
+/** Simulations: the path of one contact through a workflow. Nothing is stored or sent. */
 
 import type { App } from "../../../core/app.ts";
 import { statement } from "../../../db/statement.ts";

@@ -16,7 +16,7 @@ import { checkFilter, type Filter } from "../../segments/condition/filter.ts";
 import type { CheckResult, FilterOrigin } from "../../segments/condition/input.ts";
 import type { ShortCondition } from "../graph/graph.ts";
 
-/** `source` says what the filter tests. A filter on the context has a test on data. */
+/** `source` names the data that the filter tests. A filter on the context has a test on data. */
 export type StepFilter = Filter & { source: "contact" | "context" };
 
 const CONTEXT = "context.";

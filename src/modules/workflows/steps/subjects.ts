@@ -17,7 +17,7 @@ import type { StepInput } from "./run-step.ts";
 
 type StepSubject = { ok: true; text: string } | { ok: false; reason: string };
 
-/** The subject of the mail with this id, and the JSON of what it was rendered of. */
+/** The subject of the mail with this id, and the JSON of its template and variables. */
 type Known = { emailId: string; source: string; subject: StepSubject };
 
 /** The time for which a subject is kept and a template counts as slow. */

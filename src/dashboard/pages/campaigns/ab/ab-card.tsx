@@ -1,4 +1,7 @@
-/** The A/B test in the report of a campaign: its variants beside each other, and what they prove. */
+/**
+ * The A/B test in the report of a campaign: its variants beside each other, and whether their
+ * difference is more than chance.
+ */
 
 import "./styles.ts";
 import { Button } from "@mantine/core";
@@ -180,7 +183,10 @@ function Choose(props: { campaign: Campaign; id: string; name: string | null }) 
   );
 }
 
-/** The contacts outside of the test: those with the winner, and those who got nothing. */
+/**
+ * The contacts outside of the test: some got the winner, and the contacts who are held out got
+ * nothing.
+ */
 function Others({ report }: { report: AbReport }) {
   const { rest, holdOut, state } = report;
   return (

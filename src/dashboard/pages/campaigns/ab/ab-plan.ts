@@ -1,4 +1,6 @@
-/** The A/B test of a draft: its groups in numbers, its changes, and what it still needs. Pure. */
+/**
+ * The A/B test of a draft: its groups in numbers, its changes, and the parts that are missing. Pure.
+ */
 
 import type { AbTest } from "../../../../modules/campaigns/ab-tests/ab-model.ts";
 import type { AudienceBreakdown } from "../../../../modules/campaigns/audience-model.ts";
@@ -86,7 +88,10 @@ export function audienceGroups(test: AbTest, recipients: number | undefined): Gr
 export const heldOutOf = (recipients: number, test: Pick<AbTest, "holdOut"> | null): number =>
   test === null ? 0 : Math.round((recipients * test.holdOut) / 100);
 
-/** The count of those who get the mail. Who is held out is drawn, so their number is not exact. */
+/**
+ * The count of the recipients without the contacts who are held out. These are chosen at random, so
+ * the count is not exact.
+ */
 export function withoutHeldOut(count: AudienceBreakdown, test: AbTest | null): AudienceBreakdown {
   const heldOut = heldOutOf(count.recipients, test);
   if (heldOut === 0) return count;

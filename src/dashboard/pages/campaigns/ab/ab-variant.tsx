@@ -1,4 +1,4 @@
-/** One variant of an A/B test: what differs from the campaign, and its preview. */
+/** One variant of an A/B test: its differences from the campaign, and its preview. */
 
 import { ActionIcon, Button, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";

@@ -14,7 +14,7 @@ import type { CampaignEditing } from "./campaign-source.ts";
 import type { SectionState } from "./sections.ts";
 import type { AudienceCount } from "./use-audience.ts";
 
-/** The value of the search parameter `who` for those who get it. */
+/** The value of the search parameter `who` that lists the recipients. */
 export const RECIPIENTS = "recipients";
 
 export const REASON_LABELS: Readonly<Record<ExclusionReason, string>> = {
@@ -68,7 +68,10 @@ export function AudienceFunnel(props: {
   );
 }
 
-/** The list has everybody who may get it: who of them is held out is drawn when sending starts. */
+/**
+ * The list has all contacts who may get the mail: the contacts who are held out are chosen at random
+ * when sending starts.
+ */
 function Result({ editor, data }: { editor: CampaignEditing; data: AudienceBreakdown }) {
   const { recipients, isExact } = data;
   const { abTest } = editor.value;
@@ -100,7 +103,7 @@ function Result({ editor, data }: { editor: CampaignEditing; data: AudienceBreak
 type LinkProps = { editor: CampaignEditing; children: ReactNode };
 
 /**
- * Opens the list of these contacts, after what was typed is saved: the server lists the stored
+ * Opens the list of these contacts, after the typed values are saved: the server lists the stored
  * audience.
  */
 function WhoLink(props: LinkProps & { who: string; label: string }) {

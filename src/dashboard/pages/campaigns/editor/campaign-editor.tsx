@@ -1,6 +1,6 @@
 /**
- * A draft: six sections on one page, in any order, which save themselves. Each says what it still
- * needs. The review sends the campaign.
+ * A draft: six sections on one page, in any order, which save themselves. Each names its missing
+ * values. The review sends the campaign.
  */
 
 import "./styles.ts";

@@ -103,7 +103,7 @@ function TestForm({ onDone, ...props }: Props & { onDone: () => void }) {
         />
       )}
       {chosen === undefined && first.isLoading ? (
-        // A field that is filled later would replace what is typed meanwhile.
+        // A field that is filled later would replace the text that is typed meanwhile.
         <Skeleton height={60} />
       ) : (
         <ContactSelect

@@ -103,7 +103,7 @@ function Review(props: Props & { isBusy: boolean; onBusy: (isBusy: boolean) => v
   useEffect(() => void count.refetch(), []);
   if (data === undefined) return null;
   const heldOut = heldOutOf(data.recipients, value.abTest);
-  /** Those who get the mail. */
+  /** The number of contacts who get the mail. */
   const recipients = data.recipients - heldOut;
   const subject = mail?.subject ?? value.subject;
   const isConfirmed = !mustType(recipients) || isTyped(typed, recipients);

@@ -1,4 +1,4 @@
-/** The six sections of a draft, and what each still needs. Pure. */
+/** The six sections of a draft, and the missing values of each. Pure. */
 
 import type { AudienceBreakdown } from "../../../../modules/campaigns/audience-model.ts";
 import type { EmailChecks } from "../../../../modules/emails/content/model.ts";
@@ -52,7 +52,7 @@ export function senderState({ from, fromName }: Sender, unverified: string | nul
 
 type Fault = TemplateDraftPreview["errors"][number];
 
-/** The faults of what was written; a new draft has no faults because it is empty. */
+/** The faults of the written values; a new draft has no faults because it is empty. */
 export const writtenFaults = (
   { subject, body }: Pick<CampaignSource, "subject" | "body">,
   faults: readonly Fault[],

@@ -20,7 +20,7 @@ export type AudienceFields = Pick<
 
 /**
  * The audience that is being chosen. A segment that is not named yet, and conditions with a gap, are
- * no audience: they stay here until they are complete, and the draft keeps what it has.
+ * no audience: they stay here until they are complete, and the draft keeps its audience.
  */
 export function useAudienceChoice(editor: Pick<CampaignEditing, "value" | "change">) {
   const { value, change } = editor;
@@ -92,8 +92,8 @@ function incompleteText(
 }
 
 /**
- * Counts the contacts who would get a mail with this audience now, and those who would not, by
- * reason.
+ * Counts the contacts who would get a mail with this audience now, and the contacts who would not,
+ * by reason.
  */
 export function useAudienceCount(project: string, fields: AudienceFields, isComplete: boolean) {
   const { audienceType, segmentId, audienceFilter, category, topicId } = fields;

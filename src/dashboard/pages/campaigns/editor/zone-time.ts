@@ -12,7 +12,7 @@ export const zones = (): string[] => [
   ...new Set([ownZone(), "UTC", ...Intl.supportedValuesOf("timeZone")]),
 ];
 
-/** True if a zone is found by what was typed: `new york` finds America/New_York. */
+/** True if a zone is found by the typed text: `new york` finds America/New_York. */
 export const isZoneFound = (zone: string, typed: string): boolean =>
   zone.replaceAll("_", " ").toLowerCase().includes(typed.trim().replaceAll("_", " ").toLowerCase());
 

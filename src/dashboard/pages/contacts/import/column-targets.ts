@@ -102,7 +102,7 @@ const GUESSED: Readonly<Record<NonNullable<ImportedColumn["guess"]>, string>> = 
   mixed: "Some of these look like numbers or dates.",
 };
 
-/** Says what the values of a column look like that is stored as text. */
+/** Describes the values of a column that is stored as text. */
 export const guessText = ({ guess }: ImportedColumn): string | null =>
   guess === null ? null : GUESSED[guess];
 

@@ -1,4 +1,4 @@
-/** The columns of the file, with some of their values, and what each of them means. */
+/** The columns of the file, with some of their values and their meaning. */
 
 import { Button, Select, TextInput } from "@mantine/core";
 import { memo, useEffect, useMemo, useState } from "react";

@@ -1,4 +1,4 @@
-/** The step says what an import would do, and changes everything about it that can be changed. */
+/** The step shows the changes that an import would make, and has all choices about it. */
 
 import { Button, Checkbox, Radio, Select } from "@mantine/core";
 import { useRef, useState } from "react";

@@ -67,7 +67,10 @@ const happened = (done: string, never: string): Operator[] => [
   { value: WITH_PROPERTY, label: "with", takes: "none" },
 ];
 
-/** The operators for what a contact did with the mails of a campaign or a template, or with a link. */
+/**
+ * The operators for the actions of a contact with the mails of a campaign or a template, or with a
+ * link.
+ */
 const reacted = (words: Readonly<Record<string, string>>): Operator[] =>
   Object.entries(words).map(([value, label]) => ({
     value,

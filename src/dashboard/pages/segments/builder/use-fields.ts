@@ -41,7 +41,7 @@ const OWN_EVENTS = /^(?:email|contact|segment|campaign)\./;
 
 const KINDS: Readonly<Record<string, DataKind>> = { number: "number", boolean: "flag" };
 
-/** Reads what the fields are made of. */
+/** Reads the data of which the fields are made. */
 function useSources(project: string) {
   const read = <T>(path: string, query: Query = { limit: MOST }) => ({
     queryKey: ["builder-choices", project, path],

@@ -1,4 +1,4 @@
-/** A workflow while it is edited: what the interface stores, without ids that the server makes. */
+/** A workflow while it is edited: the fields of the interface, without ids that the server makes. */
 
 import type { Workflow } from "../../../../modules/workflows/model.ts";
 import { isRecord } from "../../../ui/is-record.ts";

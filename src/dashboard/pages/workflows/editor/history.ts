@@ -3,7 +3,7 @@
 export type History<T> = {
   past: readonly T[];
   future: readonly T[];
-  /** Names what the last change was about; changes with the same name are undone together. */
+  /** Names the subject of the last change; changes with the same name are undone together. */
   topic: string | null;
 };
 

@@ -12,7 +12,7 @@ export function nextTimes(cron: string, timeZone: string, nowMs: number): number
     );
     return runs.map((at) => at.getTime());
   } catch {
-    // The expression is not complete yet; the server says what is wrong with it when it is saved.
+    // The expression is not complete yet; the server describes its fault when it is saved.
     return null;
   }
 }

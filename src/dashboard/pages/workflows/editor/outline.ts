@@ -24,7 +24,7 @@ export type OutlineWay = {
   steps: readonly OutlineStep[];
 };
 
-/** The graph, and what of it is in the outline already. */
+/** The graph, and the steps of it that are in the outline already. */
 type Walk = {
   graph: Graph;
   byId: ReadonlyMap<string, DraftStep>;

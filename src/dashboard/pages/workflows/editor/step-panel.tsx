@@ -1,4 +1,7 @@
-/** The panel of one step while the workflow is edited: its settings, what follows, and its numbers. */
+/**
+ * The panel of one step while the workflow is edited: its settings, the steps after it, and its
+ * numbers.
+ */
 
 import { ActionIcon, Button, Group, Radio, Select, Stack, TextInput } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";

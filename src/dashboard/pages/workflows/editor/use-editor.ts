@@ -63,7 +63,7 @@ export function useWorkflowEditor(workflow: Workflow, project: string) {
   };
 }
 
-/** The requests that save the changed fields and read what others saved. */
+/** The requests that save the changed fields and read the changes of others. */
 function workflowRequests(
   client: QueryClient,
   project: string,

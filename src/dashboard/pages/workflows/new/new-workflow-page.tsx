@@ -1,4 +1,4 @@
-/** Starts a workflow: an empty one by what begins it, or one of the common series. */
+/** Starts a workflow: an empty one with a chosen trigger, or one of the common series. */
 
 import "../styles.ts";
 import { Button, Group, Radio, Stack, TextInput } from "@mantine/core";

@@ -1,4 +1,4 @@
-/** For whom a workflow is simulated, from when, with which data, and what happens meanwhile. */
+/** The contact for whom a workflow is simulated, its start, its data, and the events meanwhile. */
 
 import { ActionIcon, Button, NumberInput, Textarea, TextInput } from "@mantine/core";
 import { Trash2 } from "lucide-react";

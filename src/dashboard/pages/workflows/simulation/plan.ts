@@ -49,7 +49,7 @@ export function objectIn(text: string): Record<string, unknown> | null {
   return isRecord(value) ? value : null;
 }
 
-/** Undefined for what is not JSON. */
+/** Undefined for a text that is not JSON. */
 function valueIn(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -4,7 +4,7 @@
  * editor made to an expression are undone: entities, line breaks, no-break spaces and curly quotes.
  */
 
-/** A part of a text: either Liquid from its opening to its closing braces, or what is around it. */
+/** A part of a text: either Liquid from its opening to its closing braces, or the text around it. */
 export type Piece = { text: string; isLiquid: boolean };
 
 /** Splits in linear time. Braces that are not closed are text, which the server reports. */
