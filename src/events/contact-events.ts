@@ -89,9 +89,17 @@ export function createContactEvents({ db, reader }: Pick<App, "db" | "reader">) 
   const step = sqlite.prepare<Link, [string, number]>(`
     ${chainsFrom(HEADS, { limited: "LIMIT +?" })}
     SELECT seq, previous FROM chains ORDER BY seq DESC`);
-  const detach = sqlite.prepare<unknown, [number]>(`
-    UPDATE events SET contact_seq = NULL, data = NULL WHERE seq IN (
-      ${chainsFrom(`SELECT last_seq AS seq FROM ${SUMMARIES}`)} SELECT seq FROM chains)`);
+  const summaries = sqlite.prepare<{ nameSeq: number; lastSeq: number }, [number]>(
+    `SELECT name_seq AS nameSeq, last_seq AS lastSeq FROM ${SUMMARIES}`,
+  );
+  const detach = sqlite.prepare<unknown, [string]>(`
+    UPDATE events SET contact_seq = NULL, data = NULL WHERE seq IN (SELECT value FROM json_each(?))`);
+  const shorten = sqlite.prepare<unknown, [number, number, number, number]>(`
+    UPDATE contact_events SET last_seq = ?, count = count - ? WHERE name_seq = +? AND contact_seq = +?
+      AND EXISTS (SELECT 1 FROM events WHERE seq = ?1)`);
+  const drop = sqlite.prepare<unknown, [number, number]>(
+    "DELETE FROM contact_events WHERE name_seq = +? AND contact_seq = +?",
+  );
 
   /** Returns the newest event of each chain. */
   function newestHeads({ contactSeq, name }: EventSelection): number[] {
@@ -162,10 +170,23 @@ export function createContactEvents({ db, reader }: Pick<App, "db" | "reader">) 
         .map(({ seq }) => seq),
 
     /**
-     * Runs inside a change, before the contact is deleted. Removes the contact and the data from
-     * its events, so that they cannot be linked to a person.
+     * Part of a change: removes the contact and the data from up to `limit` of its events, so that they
+     * cannot be linked to a person. They are the newest of a name, so the rest is a chain. Returns
+     * their `seq`: fewer than `limit` if there are no more.
      */
-    detach: (contactSeq: number): void => void detach.run(contactSeq),
+    detach(contactSeq: number, limit: number): number[] {
+      const seqs: number[] = [];
+      for (const { nameSeq, lastSeq } of summaries.all(contactSeq)) {
+        const links = step.all(JSON.stringify([lastSeq]), limit - seqs.length);
+        const rest = links.at(-1)?.previous ?? END;
+        const isShortened = shorten.run(rest, links.length, nameSeq, contactSeq).changes > 0;
+        if (!isShortened) drop.run(nameSeq, contactSeq);
+        seqs.push(...links.map(({ seq }) => seq));
+        if (seqs.length >= limit) break;
+      }
+      detach.run(JSON.stringify(seqs));
+      return seqs;
+    },
   };
 }
 

@@ -36,25 +36,20 @@ const messageWaiting = statement<{ seq: number }, [string]>(`
  * Messages that only this contact got: their text may tell of the person without the address. Templates
  * and campaigns are the content of many.
  */
-const messagesOfOne = statement<{ seq: number }, [number]>(`
-  SELECT e.message_seq AS seq FROM emails e
-  WHERE e.contact_seq = +?1 AND e.template_id IS NULL AND e.campaign_seq IS NULL
+const messagesOfOne = statement<{ seq: number }, [string]>(`
+  SELECT e.message_seq AS seq FROM json_each(?) AS each CROSS JOIN emails e ON e.seq = each.value
+  WHERE e.template_id IS NULL AND e.campaign_seq IS NULL
     AND NOT EXISTS (SELECT 1 FROM emails o
                     WHERE o.message_seq = e.message_seq AND o.contact_seq IS NOT e.contact_seq)`);
 
-/** Removes the content of the messages that only this contact got; returns their number. */
-export function eraseMessagesOf(app: App, contactSeq: number): number {
-  const messages = new Set(
-    messagesOfOne(app)
-      .all(contactSeq)
-      .map(({ seq }) => seq),
-  );
-  for (const seq of messages) {
+/** Removes the content of the messages of these mails that only their contact got. */
+export function eraseMessagesOf(app: App, mails: readonly number[]): void {
+  const messages = messagesOfOne(app).all(JSON.stringify(mails));
+  for (const seq of new Set(messages.map((message) => message.seq))) {
     clearMessage(app).run(seq);
     dropPieces(app).run(seq);
     for (const { digest } of dropAttachments(app).all(seq)) dropContent(app).run(digest);
   }
-  return messages.size;
 }
 
 /** Removes the content of a submitted message. Returns false if mail of it still waits. */

@@ -98,13 +98,13 @@ export function findSubmittedMails(app: App, messageId: string, address: string)
   return findBySubmittedId(app).all(messageId, address);
 }
 
-const removeWords = statement<unknown, [number]>(`
+const removeWords = statement<unknown, [string]>(`
   UPDATE email_reports SET reason = '', excerpt = ''
-  WHERE email_seq IN (SELECT seq FROM emails WHERE contact_seq = +?)`);
+  WHERE email_seq IN (SELECT value FROM json_each(?))`);
 
-/** Part of a change: removes the words of the reports about a contact's mails. */
-export function forgetReports(app: App, contactSeq: number): void {
-  removeWords(app).run(contactSeq);
+/** Part of a change: removes the words of the reports about these mails. */
+export function forgetReports(app: App, mails: readonly number[]): void {
+  removeWords(app).run(JSON.stringify(mails));
 }
 
 export function createLateReports(deps: {

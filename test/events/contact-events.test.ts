@@ -7,6 +7,7 @@ import {
   type PageOptions,
   type EventSelection,
 } from "../../src/events/contact-events.ts";
+import { EVENT_INVARIANTS } from "../../src/events/invariants.ts";
 import { type TestApp, testApp } from "../support/app.ts";
 import { summarizeLog } from "../support/log.ts";
 import { openOutbox, planOf } from "../support/outbox.ts";
@@ -160,13 +161,35 @@ describe("the events of a contact", () => {
   });
 });
 
+test("events are detached in parts, and the rest is read and counted as before", () => {
+  fill(randomFrom(5));
+  const { db } = t;
+  const events = createContactEvents({ db, reader: createDirectReader(db) });
+  const selection = { projectSeq: t.project.seq, contactSeq: 1 };
+  const all = events.seqsOf(1).length;
+  for (let left = all; ;) {
+    const detached = events.detach(1, 200).length;
+    left -= detached;
+    expect(events.seqsOf(1)).toEqual(expected(selection));
+    expect(events.seqsOf(1)).toHaveLength(left);
+    const findings = EVENT_INVARIANTS.flatMap(({ violations }) =>
+      db.sqlite.query(violations).all(),
+    );
+    expect(findings).toEqual([]);
+    if (detached < 200) break;
+  }
+  expect(events.seqsOf(1)).toEqual([]);
+  expect(t.countRows("events WHERE data IS NULL AND contact_seq IS NULL")).toBeGreaterThan(all - 1);
+  expect(t.countRows("contact_events WHERE contact_seq = 2")).toBeGreaterThan(0);
+});
+
 test("no statement scans the whole log", () => {
   const { db } = openOutbox();
   const prepare = spyOn(db.sqlite, "prepare");
   createContactEvents({ db, reader: createDirectReader(db) });
   const statements = prepare.mock.calls.map(([sql]) => sql);
   prepare.mockRestore();
-  expect(statements).toHaveLength(7);
+  expect(statements).toHaveLength(10);
   for (const sql of statements) {
     expect(planOf(db, sql)).not.toMatch(/SCAN (events|e|contact_events)\b/);
   }

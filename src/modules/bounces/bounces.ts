@@ -138,7 +138,7 @@ const BODY = {
 export const bounceNoun: Noun = {
   name: "bounces",
   routes: (app, admission) => [bounceRoutes(app, admission)],
-  connect: (app) => contactRemoval(app).onRemove((seq) => forgetReports(app, seq)),
+  connect: (app) => contactRemoval(app).onForgetMails((mails) => forgetReports(app, mails)),
   stop: (app) => reportParser(app).close(),
 };
 

@@ -10,6 +10,11 @@ import { contactMails } from "../../outbox/contact-mails.ts";
 
 /** Removes a contact. It must be called inside a change. */
 export type RemoveContact = (contactSeq: number) => void;
+/** Removes what identifies the contact of these mails or events, inside a change. */
+type ForgetRows = (seqs: readonly number[]) => void;
+
+/** Events of one call of the handlers, for a contact that is removed in one change. */
+const EVENTS = 1_000;
 
 export const contactRemoval = perApp(createRemoval);
 
@@ -17,19 +22,57 @@ function createRemoval(app: App) {
   const deleteContact = app.db.sqlite.prepare<unknown, [number]>(
     "DELETE FROM contacts WHERE seq = ?",
   );
+  const unsubscribe = app.db.sqlite.prepare<unknown, [number]>(
+    "UPDATE contacts SET is_subscribed = 0 WHERE seq = ?",
+  );
   const handlers: RemoveContact[] = [];
+  const mailHandlers: ForgetRows[] = [];
+  const eventHandlers: ForgetRows[] = [];
+
+  function forgetMails(mails: readonly number[]): void {
+    for (const handle of mailHandlers) handle(mails);
+    contactMails(app).forget(mails);
+  }
+
+  /** Returns false if there are no more events. */
+  function forgetEvents(contactSeq: number, limit: number): boolean {
+    const events = eventsOfContact(app).detach(contactSeq, limit);
+    for (const handle of eventHandlers) handle(events);
+    return events.length === limit;
+  }
+
   return {
     /** Registers a handler. It is called in the change that removes a contact, before it is deleted. */
     onRemove(handler: RemoveContact): void {
       handlers.push(handler);
     },
+    /** Registers a handler for mails that lose their contact, which they still have. */
+    onForgetMails(handler: ForgetRows): void {
+      mailHandlers.push(handler);
+    },
+    /** Registers a handler for events that have lost their contact. */
+    onForgetEvents(handler: ForgetRows): void {
+      eventHandlers.push(handler);
+    },
 
     /** The contact is deleted last, and rows that refer to it are deleted with it. */
     remove(contactSeq: number): void {
       for (const handle of handlers) handle(contactSeq);
-      contactMails(app).forget(contactSeq);
-      eventsOfContact(app).detach(contactSeq);
+      contactMails(app).cancel(contactSeq);
+      forgetMails(contactMails(app).all(contactSeq));
+      while (forgetEvents(contactSeq, EVENTS));
       deleteContact.run(contactSeq);
     },
+
+    /**
+     * The removal of a contact with many mails and events in parts. `begin` cancels its queued mails and
+     * lets no campaign choose it, and after the parts follows `remove`. All are parts of changes.
+     */
+    begin(contactSeq: number): void {
+      unsubscribe.run(contactSeq);
+      contactMails(app).cancel(contactSeq);
+    },
+    forgetMails,
+    forgetEvents,
   };
 }

@@ -31,6 +31,7 @@ import { inboxWaiters } from "./wait/waiters.ts";
 
 export const inboxModule = perApp((app: App): Module => {
   contactRemoval(app).onRemove(sentMail(app).forgetContact);
+  contactRemoval(app).onForgetMails(sentMail(app).forgetMails);
   const indexer = messageIndexer(app);
 
   async function removeExpired(): Promise<void> {

@@ -12,22 +12,22 @@ import { messageIntake } from "./messages/intake.ts";
 import { messageStore } from "./messages/store.ts";
 import { inboxChanges } from "./changes.ts";
 
+/** A message of an inbox that is the copy of a mail. */
+type Copy = { seq: number; id: string; inboxSeq: number };
+
 export const sentMail = perApp(createSentMail);
 
 function createSentMail(app: App) {
   const { db, writer } = app;
   const [inboxes, intake] = [inboxService(app), messageIntake(app)];
   const [store, changes] = [messageStore(app), inboxChanges(app)];
-  const ofContact = db.sqlite.prepare<{ seq: number; id: string; inboxSeq: number }, [number]>(`
+  const copiesOf = db.sqlite.prepare<Copy, [string]>(`
     SELECT m.seq, m.id, m.inbox_seq AS inboxSeq
-    FROM emails e CROSS JOIN inbox_messages m ON m.email_id = e.id
-    WHERE e.contact_seq = +?`);
+    FROM json_each(?) AS each CROSS JOIN emails e ON e.seq = each.value
+    CROSS JOIN inbox_messages m ON m.email_id = e.id`);
 
   // An inbox of rehearsals has a few hundred messages (campaigns/rehearsal.ts).
-  const rehearsed = db.sqlite.prepare<
-    { seq: number; id: string; inboxSeq: number },
-    [string, number]
-  >(`
+  const rehearsed = db.sqlite.prepare<Copy, [string, number]>(`
     SELECT m.seq, m.id, m.inbox_seq AS inboxSeq
     FROM contacts c CROSS JOIN inboxes i ON i.project_seq = c.project_seq AND i.name = +?
     CROSS JOIN inbox_messages m ON m.inbox_seq = i.seq
@@ -39,19 +39,20 @@ function createSentMail(app: App) {
     intake.insert({ inboxSeq: seq, envelope, username: "", emailId: id }, message);
   };
 
+  function remove(copies: readonly Copy[]): void {
+    store.removeAll(copies.map(({ seq }) => seq));
+    for (const { id, inboxSeq } of copies) {
+      writer.afterCommit(() => changes.publish(inboxSeq, { type: "deleted", id }));
+    }
+  }
+
   return {
     onCaptured,
 
-    /** Part of a change: removes the messages to a contact that is removed. */
-    forgetContact(contactSeq: number): void {
-      const messages = [
-        ...ofContact.all(contactSeq),
-        ...rehearsed.all(REHEARSAL_INBOX, contactSeq),
-      ];
-      store.removeAll(messages.map(({ seq }) => seq));
-      for (const { id, inboxSeq } of messages) {
-        writer.afterCommit(() => changes.publish(inboxSeq, { type: "deleted", id }));
-      }
-    },
+    /** Part of a change: removes the copies of these mails. */
+    forgetMails: (mails: readonly number[]): void => remove(copiesOf.all(JSON.stringify(mails))),
+
+    /** Part of a change: removes the rehearsals of campaigns with a contact that is removed. */
+    forgetContact: (contactSeq: number): void => remove(rehearsed.all(REHEARSAL_INBOX, contactSeq)),
   };
 }

@@ -1,18 +1,18 @@
 /**
- * The work of erasures after the contact is gone, in small steps. One erasure after the other goes
- * through the phases WAIT to INDEX; then all of them share the phases FILL to LOG, which take long in a
- * large file:
+ * The work of erasures, in small steps. One erasure after the other goes through the phases CONTACT to
+ * INDEX; then all of them share the phases FILL to LOG, which take long in a large file:
  *
- * 1. WAIT: until the mails that were under way have ended and no import of the project runs.
- * 2. SEARCH: each table is searched for the addresses (sweep.ts). Rows with mail that still waits are
+ * 1. CONTACT: a contact with many mails and events is removed in parts (erasures.ts).
+ * 2. WAIT: until the mails that were under way have ended and no import of the project runs.
+ * 3. SEARCH: each table is searched for the addresses (sweep.ts). Rows with mail that still waits are
  *    searched again later.
- * 3. FILES: files that dry runs of imports have kept are removed.
- * 4. INDEX: the index of caught messages is merged, so that it forgets removed texts.
- * 5. FILL and EMPTY: pages that became free before, for instance when the bodies of old mail were
+ * 4. FILES: files that dry runs of imports have kept are removed.
+ * 5. INDEX: the index of caught messages is merged, so that it forgets removed texts.
+ * 6. FILL and EMPTY: pages that became free before, for instance when the bodies of old mail were
  *    removed, may still have their former content. Rows of zeros fill all free pages, and are removed
  *    again. Content that an erasure itself removes is cleared at once (secure-delete.ts).
- * 6. LOG: the write-ahead log is copied into the database and emptied.
- * 7. The receipt is written to the file of receipts, and the addresses, which were sealed, are removed.
+ * 7. LOG: the write-ahead log is copied into the database and emptied.
+ * 8. The receipt is written to the file of receipts, and the addresses, which were sealed, are removed.
  */
 
 import { Value } from "@sinclair/typebox/value";
@@ -36,6 +36,7 @@ import {
   erasePerson,
   erasureWake,
   ErasurePosition,
+  removePart,
   START,
   subjectKey,
 } from "./erasures.ts";
@@ -149,6 +150,11 @@ const isShared = (phase: ErasurePosition["phase"]): phase is SharedPhase =>
 type Phase = (app: App, row: ErasureRow, position: ErasurePosition) => Promise<Next> | Next;
 
 const PHASES: Readonly<Record<Exclude<ErasurePosition["phase"], SharedPhase>, Phase>> = {
+  async CONTACT(app, row) {
+    await app.writer.write(() => removePart(app, row.seq));
+    return "more" as const;
+  },
+
   async WAIT(app, row, position) {
     const isWaiting =
       areUnderWay(app, position.underWay) || unfinishedImports(app).get(row.projectSeq) !== null;

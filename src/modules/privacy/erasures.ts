@@ -2,7 +2,8 @@
  * Erasures of persons.
  *
  * 1. `erasePerson` is a part of a change: it removes the contact, empties its mails and events, and
- *    stores the receipt, which is the order for the rest of the work.
+ *    stores the receipt, which is the order for the rest of the work. A contact with many mails and events
+ *    is removed in parts (`removePart`), each a change, after the receipt is stored.
  * 2. The worker (erasure-work.ts) searches all tables of the project for the address, overwrites free
  *    pages and empties the write-ahead log. Each step stores its position in the change of its work, so
  *    the work goes on after a crash.
@@ -28,6 +29,7 @@ import { deriveKey, seal } from "../../lib/crypto.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import { perApp } from "../../lib/per-app.ts";
+import { contactMails } from "../../outbox/contact-mails.ts";
 import { eraseMessagesOf, mailsUnderWay } from "../../outbox/erase-content.ts";
 import { chooseTexts } from "../../render/language.ts";
 import { contactLanguage } from "../contacts/language.ts";
@@ -51,7 +53,7 @@ type ErasureCause = {
 
 /** The position of the work. The phases are explained in erasure-work.ts. */
 export const ErasurePosition = Type.Object({
-  phase: OneOf(["WAIT", "SEARCH", "FILES", "INDEX", "FILL", "EMPTY", "LOG", "DONE"]),
+  phase: OneOf(["CONTACT", "WAIT", "SEARCH", "FILES", "INDEX", "FILL", "EMPTY", "LOG", "DONE"]),
   /** Mails that were under way. */
   underWay: Type.Array(Type.Integer()),
   /** The table that is searched, the row up to which it was searched, and its last row. */
@@ -63,6 +65,8 @@ export const ErasurePosition = Type.Object({
   /** Failed attempts to empty the log. */
   tries: Type.Integer(),
   isLogEmptied: Nullable(Type.Boolean()),
+  /** `seq` of the contact while it is removed in parts. */
+  contact: Type.Optional(Type.Integer()),
   /** Keyed digest of the id of the contact; absent if there was none. */
   contactDigest: Type.Optional(Type.String()),
 });
@@ -80,6 +84,13 @@ export const START: Omit<ErasurePosition, "underWay"> = {
   tries: 0,
   isLogEmptied: null,
 };
+
+/** Mails and events of a contact that is removed in one change. */
+const MAX_REMOVED_AT_ONCE = 500;
+/** Time for a part of the removal. The commit takes about as long again. */
+const PART_MS = 4;
+/** Events that are forgotten together: about 1 ms. */
+const EVENTS_OF_PART = 100;
 
 /** Seals the addresses of an erasure while it runs. */
 export const subjectKey = perApp(({ secret }: App) => deriveKey(secret, "erasure-subjects"));
@@ -113,8 +124,11 @@ const findHolder = statement<{ seq: number }, [number, string]>(
   "SELECT seq FROM contacts WHERE project_seq = +? AND email = +?",
 );
 
+const countMails = statement<{ n: number }, [number]>(
+  "SELECT count(*) AS n FROM emails WHERE contact_seq = +?",
+);
 const COUNTED: Readonly<Record<string, ReturnType<typeof statement<{ n: number }, [number]>>>> = {
-  emails: statement("SELECT count(*) AS n FROM emails WHERE contact_seq = +?"),
+  emails: countMails,
   consents: statement("SELECT count(*) AS n FROM consents WHERE contact_seq = +?"),
   segment_members: statement("SELECT count(*) AS n FROM segment_members WHERE contact_seq = +?"),
   received_mails: statement("SELECT count(*) AS n FROM received_mails WHERE contact_seq = +?"),
@@ -145,27 +159,25 @@ export function erasePerson(
   const standing =
     standingOf(app, { projectSeq, email }, contact, cause) ?? former?.standing ?? null;
   const formerOnes = contact === null ? [] : formerAddresses(app).all(contact.seq);
-  const addresses = [email, ...formerOnes.map((row) => row.email)].filter(
-    (address, i, all) =>
-      all.indexOf(address) === i &&
-      (address === email || findHolder(app).get(projectSeq, address) === null),
+  const addresses = [...new Set([email, ...formerOnes.map((row) => row.email)])].filter(
+    (address) => address === email || findHolder(app).get(projectSeq, address) === null,
   );
   storeErasureKey(app, projectSeq);
   const digest = addressDigest(app, projectSeq, email);
   if (digest === null) throw otherSecret();
   const id = former?.id ?? newId(now);
   const counts = contact === null ? {} : countsOf(app, contact);
-  const underWay = contact === null ? [] : mailsUnderWay(app, contact.seq);
+  const isInParts = contact !== null && isLarge(app, contact.seq, projectSeq);
+  const underWay = contact === null || isInParts ? [] : mailsUnderWay(app, contact.seq);
   clearingFreedPages(app, () => {
-    if (contact !== null) {
-      eraseMessagesOf(app, contact.seq);
-      contactRemoval(app).remove(contact.seq);
-    }
+    if (isInParts) contactRemoval(app).begin(contact.seq);
+    else if (contact !== null) removeRest(app, contact.seq);
     for (const address of addresses) removeSuppressionOf(app, projectSeq, address);
   });
   const contactDigest = contact === null ? null : addressDigest(app, projectSeq, contact.id);
   const position: ErasurePosition = {
     ...START,
+    ...(isInParts ? { phase: "CONTACT", contact: contact.seq } : {}),
     underWay,
     ...(contactDigest === null ? {} : { contactDigest }),
   };
@@ -189,6 +201,65 @@ export function erasePerson(
   const data = { erasureId: id, contactId: contact?.id ?? null };
   eventLog(app).record({ projectSeq, name: "contact.erased", contactSeq: null, data, at: now });
   app.writer.afterCommit(() => erasureWake(app).wake());
+  return row;
+}
+
+/** Whether a contact has so many mails and events that a change with all of them would hold other work. */
+function isLarge(app: App, contactSeq: number, projectSeq: number): boolean {
+  const mails = countMails(app).get(contactSeq)?.n ?? 0;
+  const events = countEvents(app).get(contactSeq, projectSeq)?.n ?? 0;
+  return mails + events > MAX_REMOVED_AT_ONCE;
+}
+
+/** Removes the contact, and empties its mails and events. */
+function removeRest(app: App, contactSeq: number): void {
+  eraseMessagesOf(app, contactMails(app).all(contactSeq));
+  contactRemoval(app).remove(contactSeq);
+}
+
+/**
+ * Part of a change: empties some mails and events of a contact that is removed in parts. The last part
+ * removes the contact. Returns false after it.
+ */
+export function removePart(app: App, erasureSeq: number): boolean {
+  const row = app.db.select().from(erasures).where(eq(erasures.seq, erasureSeq)).get();
+  if (row === undefined) return false;
+  const position = Value.Parse(ErasurePosition, JSON.parse(row.position));
+  const { phase, contact, ...rest } = position;
+  if (phase !== "CONTACT" || contact === undefined) return false;
+  if (clearingFreedPages(app, () => emptySome(app, contact))) return true;
+  const underWay = mailsUnderWay(app, contact);
+  clearingFreedPages(app, () => removeRest(app, contact));
+  const next: ErasurePosition = { ...rest, phase: "WAIT", underWay };
+  const changes = { position: JSON.stringify(next) };
+  app.db.update(erasures).set(changes).where(eq(erasures.seq, erasureSeq)).run();
+  return false;
+}
+
+/** Returns false if nothing is left but what still waits. */
+function emptySome(app: App, contactSeq: number): boolean {
+  const endsAt = app.clock.elapsed() + PART_MS;
+  do {
+    const mails = contactMails(app).ended(contactSeq, 1);
+    if (mails.length > 0) {
+      eraseMessagesOf(app, mails);
+      contactRemoval(app).forgetMails(mails);
+    } else if (!contactRemoval(app).forgetEvents(contactSeq, EVENTS_OF_PART)) return false;
+  } while (app.clock.elapsed() < endsAt);
+  return true;
+}
+
+/** Erases a person whose contact is removed in parts, before the change of a request; null for another. */
+async function eraseInParts(
+  app: App,
+  person: Person,
+  cause: ErasureCause,
+): Promise<ErasureRow | null> {
+  const { projectSeq, email } = person;
+  const contact = findHolder(app).get(projectSeq, email);
+  if (contact === null || !isLarge(app, contact.seq, projectSeq)) return null;
+  const row = await app.writer.write(() => erasePerson(app, person, cause));
+  while (await app.writer.write(() => removePart(app, row.seq)));
   return row;
 }
 
@@ -251,7 +322,12 @@ export const erasureOperations = operations(
       isWithinQuota: false,
       answer: Envelope(ErasureReceipt),
       status: 201,
-      run(app, { project, params, actor }) {
+      prepare(app, { project, params, actor }) {
+        const { email } = getContact(app, project.seq, params.id);
+        return eraseInParts(app, { projectSeq: project.seq, email }, actor());
+      },
+      run(app, { project, params, actor }, erased) {
+        if (erased !== null) return presentErasure(erased);
         const { email } = getContact(app, project.seq, params.id);
         return presentErasure(erasePerson(app, { projectSeq: project.seq, email }, actor()));
       },
@@ -267,10 +343,10 @@ export const erasureOperations = operations(
       body: limited(ErasureInput, BODY_LIMITS.settings),
       answer: Envelope(ErasureReceipt),
       status: 201,
-      run(app, { project, body, actor }) {
-        const person = { projectSeq: project.seq, email: normalizedAddress(body.email) };
-        return presentErasure(erasePerson(app, person, actor()));
-      },
+      prepare: (app, { project, body, actor }) =>
+        eraseInParts(app, personOf(project, body), actor()),
+      run: (app, { project, body, actor }, erased) =>
+        presentErasure(erased ?? erasePerson(app, personOf(project, body), actor())),
     }),
     read("GET /contacts/:id/export", {
       id: "exportPerson",
@@ -325,6 +401,11 @@ export const erasureOperations = operations(
     }),
   ],
 );
+
+const personOf = (project: { seq: number }, { email }: Static<typeof ErasureInput>): Person => ({
+  projectSeq: project.seq,
+  email: normalizedAddress(email),
+});
 
 function addressInUse(use: string): AppError {
   return new AppError(409, "ADDRESS_IN_USE", `The project itself uses this address: ${use}.`, {

@@ -1,6 +1,5 @@
 /** The routes, workers and event handlers that webhooks add to the server. */
 
-import { eventsOfContact } from "../../events/contact-events.ts";
 import { operationRoutes } from "../../http/operations.ts";
 import { contactRemoval } from "../contacts/remove.ts";
 import { queueHold } from "../../outbox/queue-hold.ts";
@@ -17,9 +16,7 @@ export const webhookNoun: Noun = {
   name: "webhooks",
   routes: (app, admission) => [operationRoutes(app, admission, webhookOperations(app))],
   connect(app) {
-    contactRemoval(app).onRemove((contact) =>
-      eraseExcerptsOf(app, eventsOfContact(app).seqsOf(contact)),
-    );
+    contactRemoval(app).onForgetEvents((events) => eraseExcerptsOf(app, events));
     queueHold(app).onReleased(() => webhookDispatcher(app).wakeAll());
   },
   onEvent: (app) => webhookFeed(app).onEvent(),

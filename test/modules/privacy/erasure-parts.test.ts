@@ -1,0 +1,105 @@
+/** A contact with so many mails and events that it is removed in parts. */
+
+import { afterEach, expect, test } from "bun:test";
+import { checkSteps } from "../../../src/cli/check/steps.ts";
+import { contactMails } from "../../../src/outbox/contact-mails.ts";
+import { erasePerson, removePart } from "../../../src/modules/privacy/erasures.ts";
+import { type TestApp, testApp } from "../../support/app.ts";
+import { manualClock } from "../../support/clock.ts";
+import { waitUntilRead } from "../../support/eventually.ts";
+import { ACCEPTED, testTransport } from "../../support/transport.ts";
+
+const ADA = "ada@example.com";
+const MAIL = { from: "a@acme.test", to: ADA, subject: "Hello", body: "<p>Dear Ada</p>" };
+
+const LATER = "2026-03-03T10:00:00.000Z";
+
+let t: TestApp;
+afterEach(() => t.close());
+
+/** An application whose clock shows at each look that the time of a part is over. */
+async function open(options: Parameters<typeof testApp>[0] = {}): Promise<void> {
+  let looks = 0;
+  const clock = manualClock();
+  const ticking = { ...clock, elapsed: () => clock.elapsed() + 10 * looks++ };
+  const transport = testTransport({ answer: ACCEPTED });
+  t = await testApp({ clock: ticking, transport, ...options });
+}
+
+/** A contact with 600 events of two names, and some mails, of which the last waits. */
+async function fill(): Promise<void> {
+  for (let i = 0; i < 600; i++) {
+    await t.call("POST", "/v1/track", { event: `e${i % 2}`, email: ADA, data: { name: "Ada" } });
+  }
+  for (const subject of ["One", "Two"]) await t.call("POST", "/v1/send", { ...MAIL, subject });
+  await t.deliver();
+  await t.call("POST", "/v1/send", { ...MAIL, subject: "Three", scheduledAt: LATER });
+}
+
+function findings(): string[] {
+  return checkSteps(t.db.sqlite).flatMap(({ name, pieces }) =>
+    pieces.flatMap(({ find }) => find()).map(({ id, finding }) => `${name}: ${id} ${finding}`),
+  );
+}
+
+const left = () => ({
+  contacts: t.countRows("contacts"),
+  mails: t.countRows("emails WHERE contact_seq IS NOT NULL OR to_address IS NOT NULL"),
+  events: t.countRows("events WHERE contact_seq IS NOT NULL OR data LIKE '%Ada%'"),
+  summaries: t.countRows("contact_events"),
+  bodies: t.countRows("messages WHERE html <> ''"),
+});
+const NOTHING = { contacts: 0, mails: 0, events: 0, summaries: 0, bodies: 0 };
+
+test("nothing is left when the request is answered, and waiting mail is cancelled", async () => {
+  await open();
+  await fill();
+  const id = (await t.call("GET", "/contacts")).text("contacts.0.id");
+  const answer = await t.call("POST", `/contacts/${id}/erasure`);
+  expect(answer.status).toBe(201);
+  expect(left()).toEqual(NOTHING);
+  expect((await t.call("GET", `/contacts/${id}`)).status).toBe(404);
+  expect(t.countRows("emails WHERE status = 'CANCELLED'")).toBe(1);
+  expect(answer.at("data.counts")).toMatchObject({ contacts: 1, emails: 3 });
+  expect((await t.call("GET", "/erasures")).at("data.total")).toBe(1);
+});
+
+test("each part leaves a consistent database, and a restart goes on", async () => {
+  await open();
+  await fill();
+  const { app } = t.app;
+  const person = { projectSeq: t.project.seq, email: ADA };
+  const row = await app.writer.write(() => erasePerson(app, person, { kind: "PERSON" }));
+  const before = left();
+  expect(before).toMatchObject({ contacts: 1, mails: 3 });
+  for (let i = 0; i < 5; i++) {
+    expect(await app.writer.write(() => removePart(app, row.seq))).toBe(true);
+    expect(findings()).toEqual([]);
+  }
+  expect(left().mails).toBe(0);
+  expect(left().events).toBeLessThan(before.events - 200);
+  const { db } = t;
+  await t.close();
+
+  await open({ db, project: "other" });
+  await t.start();
+  await waitUntilRead(async () => {
+    t.clock.advance(1_000);
+    return t.countRows("erasures WHERE state = 'COMPLETED'") === 1;
+  });
+  expect(left()).toEqual(NOTHING);
+  expect(findings()).toEqual([]);
+});
+
+test("a message of which a copy still waits is left to the last part", async () => {
+  await open();
+  await t.call("POST", "/v1/send", MAIL);
+  await t.deliver();
+  await t.call("POST", "/v1/send", { ...MAIL, scheduledAt: LATER });
+  expect(t.countRows("messages")).toBe(1);
+  const contact = t.db.sqlite.query<{ seq: number }, []>("SELECT seq FROM contacts").get();
+  const ended = () => contactMails(t.app.app).ended(contact?.seq ?? 0, 10);
+  expect(ended()).toEqual([]);
+  t.db.sqlite.run("UPDATE emails SET next_at = NULL, status = 'CANCELLED' WHERE status = 'QUEUED'");
+  expect(ended()).toHaveLength(2);
+});
