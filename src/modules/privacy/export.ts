@@ -6,7 +6,7 @@
 import type { App } from "../../core/app.ts";
 import { RECORD_END, RECORD_HEADERS, recordHead, recordSection } from "../../http/record-page.ts";
 import { isoTime } from "../../lib/clock.ts";
-import { nextIteration } from "../../lib/yield.ts";
+import { createYield } from "../../lib/yield.ts";
 import {
   type DataExportField,
   type DataExportTexts,
@@ -14,19 +14,12 @@ import {
 } from "../../render/data-export-texts.ts";
 import { fillPlaceholders, type Texts } from "../../render/language.ts";
 import type { ContactRow } from "../contacts/service.ts";
-import {
-  MAX_BODIES,
-  PERSON_SECTIONS,
-  type PersonRecord,
-  type PersonSection,
-} from "./person-records.ts";
+import { MAX_BODIES, PERSON_SECTIONS, type PersonRecord } from "./person-records.ts";
 
 type ExportFormat = { format: "json" } | { format: "html"; texts: Texts };
 
 /** Records of a section of the page; the JSON has all of them. */
 const MAX_SHOWN = 1_000;
-/** The other work of the event loop runs after so many records. */
-const RECORDS_AT_ONCE = 50;
 const LONGEST_CELL = 10_000;
 
 const project = "SELECT name FROM projects WHERE seq = ?";
@@ -66,12 +59,14 @@ function projectName({ db }: App, { projectSeq }: ContactRow): string {
 
 async function* jsonParts(app: App, contact: ContactRow): AsyncGenerator<string> {
   const about = { project: projectName(app, contact), exportedAt: isoTime(app.clock.now()) };
+  const turn = createYield();
   yield JSON.stringify(about).slice(0, -1);
   for (const section of PERSON_SECTIONS) {
     const isOne = section.name === "contact" || section.name === "suppression";
     yield `,\n${JSON.stringify(section.name)}:${isOne ? "" : "["}`;
     let count = 0;
     for await (const record of section.records(app, contact, { hasBodies: true })) {
+      await turn();
       yield `${count++ === 0 ? "" : ",\n"}${JSON.stringify(record)}`;
     }
     yield isOne ? (count === 0 ? "null" : "") : "]";
@@ -80,6 +75,7 @@ async function* jsonParts(app: App, contact: ContactRow): AsyncGenerator<string>
 }
 
 async function* pageParts(app: App, contact: ContactRow, texts: Texts): AsyncGenerator<string> {
+  const turn = createYield();
   const words = dataExportTexts(texts);
   const wording = createWording(texts.language, words);
   const number = new Intl.NumberFormat(texts.language);
@@ -94,40 +90,39 @@ async function* pageParts(app: App, contact: ContactRow, texts: Texts): AsyncGen
   const notes = [fill(words.madeAt), fill(words.limits), words.codes];
   yield recordHead({ language: texts.language, title: fill(words.title), notes });
   for (const section of PERSON_SECTIONS) {
-    const shown = await firstRecords(app, contact, section);
+    const shown: ShownRecord[] = [];
+    for await (const { body: _, ...rest } of section.records(app, contact, { hasBodies: false })) {
+      if (shown.length === MAX_SHOWN) break;
+      await turn();
+      shown.push(rest);
+    }
     const title = words.sections[section.name];
-    yield recordSection({ title, ...tableOf(shown, wording), nothing: words.nothing });
+    const table = await tableOf(shown, wording, turn);
+    yield recordSection({ title, ...table, nothing: words.nothing });
   }
   yield RECORD_END;
 }
 
 type ShownRecord = Omit<PersonRecord, "body">;
 
-async function firstRecords(
-  app: App,
-  contact: ContactRow,
-  { records }: PersonSection,
-): Promise<ShownRecord[]> {
-  const shown: ShownRecord[] = [];
-  for await (const record of records(app, contact, { hasBodies: false })) {
-    if (shown.length === MAX_SHOWN) break;
-    const { body: _, ...rest } = record;
-    shown.push(rest);
-    if (shown.length % RECORDS_AT_ONCE === 0) await nextIteration();
-  }
-  return shown;
-}
-
-/** One record is a list of its members; many are a table. */
-function tableOf(records: readonly ShownRecord[], { words, label, cell }: Wording) {
+/** One record is a list of its members; many are a table. `turn` is awaited before each row. */
+async function tableOf(
+  records: readonly ShownRecord[],
+  { words, label, cell }: Wording,
+  turn: () => Promise<void>,
+) {
   const [first] = records;
   if (records.length === 1 && first !== undefined) {
     const rows = Object.entries(first).map(([name, value]) => [label(name), cell(name, value)]);
     return { columns: [words.field, words.value], rows };
   }
-  const all = records.map((record) => new Map<string, unknown>(Object.entries(record)));
-  const names = [...new Set(all.flatMap((record) => [...record.keys()]))];
-  const rows = all.map((record) => names.map((name) => cell(name, record.get(name))));
+  const names = [...new Set(records.flatMap((record) => Object.keys(record)))];
+  const rows: string[][] = [];
+  for (const record of records) {
+    await turn();
+    const members = new Map<string, unknown>(Object.entries(record));
+    rows.push(names.map((name) => cell(name, members.get(name))));
+  }
   return { columns: names.map(label), rows };
 }
 
