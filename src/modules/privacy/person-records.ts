@@ -18,7 +18,7 @@ import { emailService } from "../emails/emails.ts";
 /** `body` is in the JSON only; the page has labels for the other members. */
 export type PersonRecord = Readonly<Partial<Record<DataExportField | "body", unknown>>>;
 
-export type PersonSection = {
+type PersonSection = {
   name: DataExportSection;
   records: (
     app: App,
