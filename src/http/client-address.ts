@@ -49,7 +49,7 @@ export function clientAddressReader(options: {
 
 /**
  * A private peer that sends X-Forwarded-For is probably a proxy that the operator did not name. A public
- * one may be anybody, so it is never proposed as a proxy.
+ * one may be any client, so it is never proposed as a proxy.
  */
 function unnamedProxy(
   trusted: readonly AddressRange[],

@@ -59,14 +59,14 @@ function projectName({ db }: App, { projectSeq }: ContactRow): string {
 
 async function* jsonParts(app: App, contact: ContactRow): AsyncGenerator<string> {
   const about = { project: projectName(app, contact), exportedAt: isoTime(app.clock.now()) };
-  const turn = createYield();
+  const yieldIfBusy = createYield();
   yield JSON.stringify(about).slice(0, -1);
   for (const section of PERSON_SECTIONS) {
     const isOne = section.name === "contact" || section.name === "suppression";
     yield `,\n${JSON.stringify(section.name)}:${isOne ? "" : "["}`;
     let count = 0;
     for await (const record of section.records(app, contact, { hasBodies: true })) {
-      await turn();
+      await yieldIfBusy();
       yield `${count++ === 0 ? "" : ",\n"}${JSON.stringify(record)}`;
     }
     yield isOne ? (count === 0 ? "null" : "") : "]";
@@ -75,7 +75,7 @@ async function* jsonParts(app: App, contact: ContactRow): AsyncGenerator<string>
 }
 
 async function* pageParts(app: App, contact: ContactRow, texts: Texts): AsyncGenerator<string> {
-  const turn = createYield();
+  const yieldIfBusy = createYield();
   const words = dataExportTexts(texts);
   const wording = createWording(texts.language, words);
   const number = new Intl.NumberFormat(texts.language);
@@ -93,11 +93,11 @@ async function* pageParts(app: App, contact: ContactRow, texts: Texts): AsyncGen
     const shown: ShownRecord[] = [];
     for await (const { body: _, ...rest } of section.records(app, contact, { hasBodies: false })) {
       if (shown.length === MAX_SHOWN) break;
-      await turn();
+      await yieldIfBusy();
       shown.push(rest);
     }
     const title = words.sections[section.name];
-    const table = await tableOf(shown, wording, turn);
+    const table = await tableOf(shown, wording, yieldIfBusy);
     yield recordSection({ title, ...table, nothing: words.nothing });
   }
   yield RECORD_END;
@@ -105,11 +105,11 @@ async function* pageParts(app: App, contact: ContactRow, texts: Texts): AsyncGen
 
 type ShownRecord = Omit<PersonRecord, "body">;
 
-/** One record is a list of its members; many are a table. `turn` is awaited before each row. */
+/** One record is a list of its members; many are a table. `yieldIfBusy` is awaited before each row. */
 async function tableOf(
   records: readonly ShownRecord[],
   { words, label, cell }: Wording,
-  turn: () => Promise<void>,
+  yieldIfBusy: () => Promise<void>,
 ) {
   const [first] = records;
   if (records.length === 1 && first !== undefined) {
@@ -119,7 +119,7 @@ async function tableOf(
   const names = [...new Set(records.flatMap((record) => Object.keys(record)))];
   const rows: string[][] = [];
   for (const record of records) {
-    await turn();
+    await yieldIfBusy();
     const members = new Map<string, unknown>(Object.entries(record));
     rows.push(names.map((name) => cell(name, members.get(name))));
   }
