@@ -52,12 +52,13 @@ export async function recordPages(options: {
 async function idsOf(read: Get): Promise<Place["ids"]> {
   const first = async ({ path, id }: { path: string; id: string }) =>
     stringAt(await read(path), id);
-  const { email, contact, segment, form, campaign, draft, workflow } = OBJECT_LISTS;
+  const { email, contact, segment, buyers, form, campaign, draft, workflow } = OBJECT_LISTS;
   const { template, webhook, domain, suppression, message, received } = OBJECT_LISTS;
   return {
     email: await first(email),
     contact: await first(contact),
     segment: await first(segment),
+    buyers: await first(buyers),
     form: await first(form),
     campaign: await first(campaign),
     draft: await first(draft),

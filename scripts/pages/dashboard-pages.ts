@@ -21,6 +21,7 @@ export const OBJECT_LISTS = {
   email: { path: "/emails?status=BOUNCED&limit=1", id: "data.items.0.id" },
   contact: { path: "/contacts?limit=1", id: "contacts.0.id" },
   segment: { path: "/segments?limit=1", id: "data.items.0.id" },
+  buyers: { path: "/segments?name=Recent%20buyers&limit=1", id: "data.items.0.id" },
   form: { path: "/forms?limit=1", id: "data.items.0.id" },
   // The newest campaign went to few recipients, of whom none bounced.
   campaign: { path: "/campaigns?status=SENT&limit=2", id: "data.items.1.id" },
@@ -549,6 +550,30 @@ export const DASHBOARD_PAGES: readonly DashboardPage[] = [
     name: "segment-members",
     path: ({ project, ids }) => `/p/${project}/segments/${ids.segment}?tab=members`,
     heading: /./,
+    states: ["FULL"],
+  },
+  {
+    name: "segment-backtest",
+    path: ({ project, ids }) => `/p/${project}/segments/${ids.buyers}?tab=backtest`,
+    heading: /./,
+    open: async (page) => {
+      await page.getByRole("button", { name: "Run the backtest" }).click();
+      await page.getByRole("heading", { name: "Some of those who entered" }).waitFor();
+    },
+    states: ["FULL"],
+  },
+  {
+    name: "segment-edit-backtest",
+    path: ({ project, ids }) => `/p/${project}/segments/${ids.buyers}/edit`,
+    heading: /./,
+    open: async (page) => {
+      await page.getByRole("button", { name: "Who was in it before" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Run the backtest" }).click();
+      await page
+        .getByRole("dialog")
+        .getByText(/^Members, entries and exits/)
+        .waitFor();
+    },
     states: ["FULL"],
   },
   {

@@ -96,12 +96,13 @@ export async function findIds(base: string, key: string): Promise<Place["ids"]> 
     const response = await fetch(base + path, { headers: { authorization: `Bearer ${key}` } });
     return stringAt(await response.json(), id);
   };
-  const { email, contact, segment, form, campaign, draft, workflow } = OBJECT_LISTS;
+  const { email, contact, segment, buyers, form, campaign, draft, workflow } = OBJECT_LISTS;
   const { template, webhook, domain, suppression, message, received } = OBJECT_LISTS;
   return {
     email: await find(email),
     contact: await find(contact),
     segment: await find(segment),
+    buyers: await find(buyers),
     form: await find(form),
     campaign: await find(campaign),
     draft: await find(draft),

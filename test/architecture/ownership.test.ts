@@ -107,8 +107,11 @@ const SANDBOX =
 
 /** Files that write a table of another owner, each with its reason. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
-  "modules/workflows/simulation/replay.ts contacts": SANDBOX,
-  "modules/workflows/simulation/replay.ts topic_subscriptions": SANDBOX,
+  "modules/workflows/simulation/contact-states.ts contacts": SANDBOX,
+  "modules/workflows/simulation/contact-states.ts topic_subscriptions": SANDBOX,
+  "modules/workflows/simulation/segment-replay.ts contacts": SANDBOX,
+  "modules/workflows/simulation/segment-replay.ts emails": SANDBOX,
+  "modules/workflows/simulation/segment-replay.ts contact_events": SANDBOX,
   "modules/workflows/simulation/sandbox.ts suppressions": SANDBOX,
   "clock-steps.ts readiness": "It stores the new time together with the due times that it moves.",
 };

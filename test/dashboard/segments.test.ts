@@ -128,4 +128,46 @@ describe("the pages of segments", () => {
     }
     await viewer.close();
   });
+
+  pageTest("a segment and its edited condition are tested with the recorded events", async () => {
+    const active = { field: "event.signed.up", operator: "triggered" };
+    const condition = { logic: "AND", groups: [{ filters: [active] }] };
+    const id = await create({ name: "Signed up", condition });
+    await server.call("POST", "/v1/track", { event: "signed.up", email: "zoe@example.com" });
+    const editor = await openAs(server, `/segments/${id}`, { person: "editor" });
+    const { page, problems } = editor;
+    await page.getByRole("link", { name: "Backtest" }).click();
+    await page.getByRole("heading", { name: "No backtest yet" }).waitFor();
+    await page.getByRole("button", { name: "Run the backtest" }).click();
+    await page.getByText("there was 1 entry and 0 exits: 0 members before, 1 now.").waitFor();
+    const examples = page.getByRole("row").filter({ hasText: "zoe@example.com" });
+    await examples.getByText("signed.up").waitFor();
+    await page.getByText("Contacts that have been deleted are not counted.").waitFor();
+    await page.getByText("Show as table").click();
+    const table = page.getByRole("region", {
+      name: "Members, entries and exits by day (UTC), as a table",
+    });
+    await expectSoon(() => table.getByRole("row").count(), 31);
+
+    await page.getByRole("link", { name: "Edit" }).click();
+    await page.getByRole("button", { name: "Who was in it before" }).click();
+    const dialog = page.getByRole("dialog", { name: "Backtest" });
+    await dialog.getByText("0 members before, 1 now.").waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await page.getByRole("combobox", { name: "Operator of Condition 1" }).click();
+    await page.getByRole("option", { name: "never", exact: true }).click();
+    await page.getByRole("button", { name: "Who was in it before" }).click();
+    await dialog.getByText("The condition has been changed since this backtest.").waitFor();
+    await dialog.getByText("Your unsaved changes are tried.").waitFor();
+    await dialog.getByRole("button", { name: "Run the backtest" }).click();
+    await dialog.getByText("members before, 3 now.").waitFor();
+    expect(problems).toEqual([]);
+    await editor.close();
+
+    const viewer = await openAs(server, `/segments/${id}?tab=backtest`, { person: "viewer" });
+    await viewer.page.getByText("members before, 3 now.").waitFor();
+    expect(await viewer.page.getByRole("button", { name: "Run the backtest" }).count()).toBe(0);
+    await viewer.close();
+  });
 });

@@ -45,6 +45,9 @@ const OPEN_ROUTES = `
   PATCH  /segments/:id                                            CONTACTS
   DELETE /segments/:id                                            CONTACTS
   GET    /segments/:id/contacts                                   READ CONTACTS
+  GET    /segments/:id/backtest                                   READ CONTACTS
+  POST   /segments/:id/backtest                                   CONTACTS
+  POST   /segments/:id/backtest/cancel                            CONTACTS
   POST   /segments/:id/members                                    CONTACTS
   DELETE /segments/:id/members                                    CONTACTS
   GET    /segments/:id/usage                                      READ CONTACTS

@@ -77,6 +77,7 @@ const BODIES: Record<string, unknown> = {
   "POST /templates/{id}/test": { to: "me@example.com" },
   "POST /templates/{id}/preview": {},
   "PATCH /segments/{id}": { name: "mine" },
+  "POST /segments/{id}/backtest": { days: 1 },
   "POST /segments/{id}/members": { emails: [ADA], createMissing: true },
   "DELETE /segments/{id}/members": { emails: [ADA] },
   "PATCH /webhooks/{id}": { enabled: false },

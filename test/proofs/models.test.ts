@@ -4,6 +4,7 @@ import { compareBacktests } from "./models/backtests.ts";
 import { compareDemoBacktest } from "./models/demo-backtest.ts";
 import { compareImports } from "./models/imports.ts";
 import { compareSearches } from "./models/search.ts";
+import { compareSegmentBacktests } from "./models/segment-backtests.ts";
 import { compareSegments } from "./models/segments.ts";
 import { compareWorkflows } from "./models/workflows.ts";
 import { prove } from "./prove.ts";
@@ -34,6 +35,16 @@ prove([
   {
     name: "the SQL of a condition selects the contacts that meet it",
     run: (form) => compareSegments({ conditions: { short: 150, long: 5_000 }[form], seed }),
+  },
+  {
+    name: "a backtest of a segment finds the members that it had on each day",
+    run: (form) =>
+      compareSegmentBacktests({
+        segments: { short: 20, long: 300 }[form],
+        contacts: { short: 8, long: 30 }[form],
+        events: { short: 80, long: 500 }[form],
+        seed,
+      }),
   },
   {
     name: "an import subscribes nobody who was out",

@@ -28,11 +28,12 @@ import {
   type PageQuery,
 } from "../../http/pagination.ts";
 import { isoTime } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
 import { perApp } from "../../lib/per-app.ts";
 import type { Contact } from "../contacts/model.ts";
 import { contactService, presentContact } from "../contacts/service.ts";
 import { eventLog } from "../../events/log.ts";
-import { audienceAt } from "./sql/plan.ts";
+import { type Audience, audienceAt } from "./sql/plan.ts";
 import { createAudiences } from "./sql/audiences.ts";
 import { createChangeReader } from "./membership/changes.ts";
 import { parseCondition } from "./condition/condition.ts";
@@ -115,6 +116,19 @@ function createSegments(app: App) {
     /** Returns the members of a segment who also meet `tests`; 404 for an unknown segment. */
     audienceOf: (projectSeq: number, id: string, tests: readonly ResolvedTest[] = []) =>
       definitions.segmentAudience(definitions.get(projectSeq, id), tests),
+
+    /**
+     * The members that a DYNAMIC segment has, or would have with another condition. Throws 422 for a
+     * STATIC segment and for a condition that the segment cannot have.
+     */
+    draftAudience(projectSeq: number, id: string, condition: unknown): Audience {
+      const row = definitions.get(projectSeq, id);
+      if (row.condition === null) throw hasNoCondition();
+      if (condition === undefined) return definitions.segmentAudience(row);
+      const checked = parseCondition(condition, "condition");
+      definitions.ensureResolvable(projectSeq, checked, row);
+      return definitions.conditionAudience(projectSeq, checked);
+    },
 
     /** Runs inside a change. Refuses a condition that refers to an unknown segment with 422. */
     ensureResolvable: definitions.ensureResolvable,
@@ -200,6 +214,13 @@ function createSegments(app: App) {
       await Promise.all([tracking.stop(), counts.stop()]);
     },
   };
+}
+
+function hasNoCondition(): AppError {
+  const message = "A STATIC segment is a list of contacts, so no event decides who is in it.";
+  return new AppError(422, "VALIDATION_ERROR", message, {
+    suggestion: "Choose a DYNAMIC segment, which has a condition.",
+  });
 }
 
 /** The condition on the segments of a list. */

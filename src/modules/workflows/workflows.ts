@@ -20,6 +20,7 @@ import type { App } from "../../core/app.ts";
 import { operationRoutes } from "../../http/operations.ts";
 import type { Module } from "../module.ts";
 import { simulationOperations } from "./simulation/operations.ts";
+import { segmentBacktestOperations } from "./simulation/segment-operations.ts";
 import { closeSandboxes } from "./simulation/threads.ts";
 import { announcedRows, createAnnounceExecution } from "./run/announced-rows.ts";
 import { createExecutionRows } from "./run/execution-rows.ts";
@@ -88,6 +89,7 @@ export const workflowModule = perApp((app: App): Module => {
       countRoutes({ app, admission, workflows }),
       executionRoutes({ admission, executions }),
       operationRoutes(app, admission, simulationOperations),
+      operationRoutes(app, admission, segmentBacktestOperations),
       contactExecutionRoutes({ ...partsOf(app), listUnentered: createUnentered(partsOf(app)) }),
     ],
     recurring: [

@@ -1,8 +1,7 @@
 /** Runs workflows live with a clock that stops at each due time, and compares them with a backtest. */
 
-import { expect } from "bun:test";
 import type { Automation } from "../../support/automation.ts";
-import { waitUntilRead } from "../../support/eventually.ts";
+import { backtestOf } from "../../support/backtests.ts";
 import { listAt, stringAt, valueAt } from "../../support/json.ts";
 
 const NEXT_TIME = `
@@ -30,22 +29,11 @@ export async function moveClock(a: Automation, ms: number): Promise<void> {
 }
 
 /** The backtest when it has ended. */
-export async function backtest(
+export const backtest = (
   a: Automation,
   workflowId: string,
   input: object = { days: 365 },
-): Promise<unknown> {
-  const path = `/workflows/${workflowId}/backtest`;
-  const started = await a.t.call("POST", path, input);
-  expect([started.status, started.at("data.status")]).toEqual([200, "RUNNING"]);
-  let last: unknown = null;
-  await waitUntilRead(async () => {
-    last = (await a.t.call("GET", path)).at("data.backtest");
-    return valueAt(last, "status") !== "RUNNING";
-  });
-  if (valueAt(last, "status") !== "COMPLETED") throw new Error(JSON.stringify(last));
-  return last;
-}
+): Promise<unknown> => backtestOf(a.t, `/workflows/${workflowId}`, input);
 
 type Counts = Record<string, number>;
 

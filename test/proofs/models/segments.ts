@@ -14,9 +14,9 @@ import { type TestApp, testApp } from "../../support/app.ts";
 
 const CONTACTS = 80;
 
-const EVENTS = ["login", "email.opened", "email.clicked", "a.b", "it's"];
-const KEYS = ["plan", "score", "tags", "when", "company", "o'dd key"];
-const SCALARS = [
+export const EVENTS = ["login", "email.opened", "email.clicked", "a.b", "it's"];
+export const KEYS = ["plan", "score", "tags", "when", "company", "o'dd key"];
+export const SCALARS = [
   "",
   "pro",
   "PRO",
@@ -42,7 +42,7 @@ const VALID_DATES = [
   "2025-12-31",
   "2026-03-04",
 ];
-const DATES = [...VALID_DATES, "2026-02-31", "soon"];
+export const DATES = [...VALID_DATES, "2026-02-31", "soon"];
 const TEXTS = ["equals", "notEquals", "contains", "notContains", "startsWith", "endsWith"];
 const ORDER = ["greaterThan", "greaterThanOrEqual", "lessThan", "lessThanOrEqual"];
 
@@ -68,7 +68,7 @@ function makeContact(random: Random, i: number, statics: readonly string[]): Nai
   };
 }
 
-function makeFilter(random: Random, segments: readonly string[]): NaiveFilter {
+export function makeFilter(random: Random, segments: readonly string[]): NaiveFilter {
   const span = () =>
     random.pick([
       { value: 1 + random.int(45), unit: "days" },
@@ -133,13 +133,17 @@ function makeFilter(random: Random, segments: readonly string[]): NaiveFilter {
   ])();
 }
 
-function makeCondition(random: Random, segments: readonly string[], depth = 1): NaiveCondition {
+export function makeCondition(
+  random: Random,
+  makeOne: () => NaiveFilter,
+  depth = 1,
+): NaiveCondition {
   const group = () => {
-    const filters = random.list(3, () => makeFilter(random, segments));
+    const filters = random.list(3, makeOne);
     if (depth < 4 && random.chance(0.25)) {
-      return { filters, conditions: makeCondition(random, segments, depth + 1) };
+      return { filters, conditions: makeCondition(random, makeOne, depth + 1) };
     }
-    return { filters: filters.length > 0 ? filters : [makeFilter(random, segments)] };
+    return { filters: filters.length > 0 ? filters : [makeOne()] };
   };
   return { logic: random.pick(["AND", "OR"]), groups: [group(), ...random.list(2, group)] };
 }
@@ -163,7 +167,8 @@ async function compareConditions(
   const statics = [await create({ type: "STATIC" }), await create({ type: "STATIC" })];
   const dynamic: Record<string, NaiveCondition> = {};
   for (let i = 0; i < 6; i++) {
-    const condition = makeCondition(random, [...statics, ...Object.keys(dynamic).slice(0, 2)], 3);
+    const known = [...statics, ...Object.keys(dynamic).slice(0, 2)];
+    const condition = makeCondition(random, () => makeFilter(random, known), 3);
     dynamic[await create({ condition })] = condition;
   }
   const world = { now: NOW, dynamic };
@@ -182,7 +187,7 @@ async function compareConditions(
 
   let matched = 0;
   for (let i = 0; i < conditions; i++) {
-    const condition = makeCondition(random, segments);
+    const condition = makeCondition(random, () => makeFilter(random, segments));
     const found = await findMatching(t, condition, among);
     const wanted = contacts.filter(({ contact }) => meets(world, contact, condition));
     const differing = contacts.filter(

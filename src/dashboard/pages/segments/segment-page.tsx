@@ -1,9 +1,10 @@
 /** One segment: whom it selects, in words, where it is used, and its members. */
 
-import { Button } from "@mantine/core";
+import { Button, Skeleton } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Megaphone, Pencil } from "lucide-react";
 import type { Segment } from "../../../modules/segments/model.ts";
+import { lazyPart } from "../../lazy.tsx";
 import { useMay } from "../../state.ts";
 import { CopyText } from "../../ui/copy.tsx";
 import { Field, Fields } from "../../ui/fields.tsx";
@@ -20,6 +21,12 @@ import { ConditionView } from "./condition-view.tsx";
 import { SegmentMembers } from "./members.tsx";
 import { useSegment, useReferredNames, useSegmentUsage } from "./use-segments.ts";
 
+/** It is loaded when it is opened. */
+const BacktestPart = lazyPart(
+  async () => (await import("./backtest.tsx")).SegmentBacktestView,
+  <Skeleton height={320} aria-busy="true" />,
+);
+
 const route = getRouteApi("/user/p/$project/segments/$segment");
 
 export function SegmentPage() {
@@ -29,6 +36,8 @@ export function SegmentPage() {
   const { data } = query;
   const mayEdit = useMay("EDITOR");
   const isMembers = tab === "members";
+  const isBacktest = tab === "backtest" && data?.type === "DYNAMIC";
+  const current = isMembers ? "members" : isBacktest ? "backtest" : "about";
   return (
     <Page
       title={data?.name ?? "Segment"}
@@ -59,24 +68,35 @@ export function SegmentPage() {
       tabs={
         data && (
           <PageTabs label="Parts of the segment">
-            <TabLink tab="about" current={isMembers ? "members" : "about"}>
+            <TabLink tab="about" current={current}>
               About
             </TabLink>
-            <TabLink tab="members" current={isMembers ? "members" : "about"}>
+            <TabLink tab="members" current={current}>
               {membersText(data.memberCount)}
             </TabLink>
+            {data.type === "DYNAMIC" && (
+              <TabLink tab="backtest" current={current}>
+                Backtest
+              </TabLink>
+            )}
           </PageTabs>
         )
       }
     >
       <Loaded query={query}>
-        {(segment) =>
-          isMembers ? (
-            <SegmentMembers key={id} segment={segment} project={project} />
-          ) : (
-            <About segment={segment} />
-          )
-        }
+        {(segment) => {
+          if (isMembers) return <SegmentMembers key={id} segment={segment} project={project} />;
+          if (!isBacktest) return <About segment={segment} />;
+          const { condition } = segment;
+          return (
+            <BacktestPart
+              project={project}
+              segmentId={id}
+              condition={condition}
+              isChanged={false}
+            />
+          );
+        }}
       </Loaded>
     </Page>
   );

@@ -23,9 +23,13 @@ export function dependsOn(condition: Condition<ResolvedTest>): Dependencies {
   };
 }
 
+/** The tests themselves, those in the conditions of other segments too. */
+export const leafTests = (tests: readonly ResolvedTest[]): ResolvedTest[] =>
+  tests.flatMap((test) => (test.kind === "condition" ? testsOf(test.condition) : [test]));
+
 function testsOf({ groups }: Condition<ResolvedTest>): ResolvedTest[] {
   return groups.flatMap(({ filters, conditions }) => [
-    ...filters.flatMap((test) => (test.kind === "condition" ? testsOf(test.condition) : [test])),
+    ...leafTests(filters),
     ...(conditions === null ? [] : testsOf(conditions)),
   ]);
 }

@@ -1,56 +1,46 @@
 /**
- * Backtests: the entries and mails that a workflow would have had with the events of the last days,
- * as if it had been enabled at their beginning, when no contact had entered it. In order:
+ * Backtests of workflows: the entries and mails that a workflow would have had with the events of the
+ * last days, as if it had been enabled at their beginning, when no contact had entered it. In order:
  *
  * 1. `startBacktest` checks the workflow and answers at once; the rest runs in the background.
  * 2. The contacts that had the event of the trigger are found by an index.
- * 3. Their events are read and replayed in a thread (replay.ts), some hundred contacts at a time: a
- *    contact's executions depend on its own events alone. The counts of all groups are added.
- *
- * A project has one backtest at a time. The last one of each project is kept in memory.
+ * 3. Their events are read and replayed in a thread (replay.ts), a group of contacts after the other
+ *    (backtest-runs.ts). The counts of all groups are added.
  */
 
 import type { App } from "../../../core/app.ts";
 import type { Project } from "../../../http/admission.ts";
 import { AppError, validationError } from "../../../lib/errors.ts";
-import { newId } from "../../../lib/id.ts";
-import { describeError } from "../../../lib/log.ts";
-import { perApp } from "../../../lib/per-app.ts";
 import { nextTime } from "../cron.ts";
 import { type Graph, triggerEventOf, triggerOf } from "../graph/graph.ts";
 import type { WorkflowPatch } from "../model.ts";
 import type { WorkflowRow } from "../store.ts";
 import { workflowService } from "../service.ts";
 import { approximationsOf } from "./approximations.ts";
+import {
+  type BacktestRun,
+  cancelRun,
+  DAY_MS,
+  ensureNoBacktest,
+  lastWorkflowBacktest,
+  MAX_CONTACTS,
+  newRun,
+  replayGroups,
+  runBacktest,
+  type WorkflowRun,
+} from "./backtest-runs.ts";
 import { type Needs, needsOf } from "./needs.ts";
-import { addCounts, NOTHING_REPLAYED, type ReplayCounts } from "./replay-counts.ts";
+import { addCounts, NOTHING_REPLAYED } from "./replay-counts.ts";
 import {
   namesToRead,
-  readContactEvents,
   readContactRows,
   readContactsUntil,
   readContactsWith,
   readProjectRows,
 } from "./rows.ts";
+import { sandboxSettings } from "./sandbox-app.ts";
 import type { SandboxInput } from "./sandbox.ts";
 import { runReplay } from "./threads.ts";
-
-type BacktestStatus = "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
-
-export type BacktestState = {
-  id: string;
-  workflowId: string;
-  days: number;
-  from: number;
-  until: number;
-  status: BacktestStatus;
-  /** Contacts that were replayed, of all. */
-  done: number;
-  total: number;
-  counts: ReplayCounts;
-  approximations: string[];
-  error: string | null;
-};
 
 /** A plan of a backtest that has been checked. */
 type Plan = {
@@ -62,17 +52,8 @@ type Plan = {
   entryTimes: readonly number[];
 };
 
-const DAY_MS = 24 * 60 * 60_000;
-const MAX_CONTACTS = 500_000;
 /** Times of a schedule; at each one the segment is evaluated for each contact. */
 const MAX_ENTRY_TIMES = 1_000;
-/** Contacts that are replayed together. Each group opens a new sandbox, which takes some milliseconds. */
-const GROUP = 500;
-const LIMIT_MS = 15 * 60_000;
-const MAX_KEPT = 50;
-
-/** The last backtest of each project, the oldest first. */
-const backtests = perApp(() => new Map<number, BacktestState>());
 
 /** Throws 404 for an unknown workflow, 422 for an invalid change of it, 409 while another one runs. */
 export function startBacktest(
@@ -80,29 +61,21 @@ export function startBacktest(
   project: Project,
   workflowId: string,
   { days, workflow: patch = {} }: { days: number; workflow?: WorkflowPatch | undefined },
-): BacktestState {
+): WorkflowRun {
   const { row, graph } = checkedDraft(app, project, workflowId, patch);
-  const last = backtests(app).get(project.seq);
-  if (last?.status === "RUNNING") throw isRunning();
+  ensureNoBacktest(app, project.seq);
   const until = app.clock.now();
-  const needs = needsOf(app, project.seq, graph);
   const from = until - days * DAY_MS;
+  const needs = needsOf(app, project.seq, graph);
   const entryTimes = entryTimesOf(graph, from, until);
-  const state: BacktestState = {
-    id: newId(until),
-    workflowId: row.id,
-    days,
-    from,
-    until,
-    status: "RUNNING",
-    done: 0,
-    total: 0,
+  const approximations = approximationsOf(app, project.seq, { graph, needs, from });
+  const state: WorkflowRun = {
+    kind: "workflow",
+    ...newRun(row.id, { days, from, until }, approximations),
     counts: NOTHING_REPLAYED,
-    approximations: approximationsOf(app, project.seq, { graph, needs, from }),
-    error: null,
   };
-  keep(app, project.seq, state);
-  void run(app, project, state, { row, graph, patch, needs, entryTimes });
+  const plan = { row, graph, patch, needs, entryTimes };
+  runBacktest(app, project.seq, state, () => replayAll(app, project.seq, state, plan));
   return state;
 }
 
@@ -121,98 +94,49 @@ export function checkedDraft(
   }
 }
 
-/** The last backtest of a workflow; null if there is none, or if one of another workflow came later. */
-export function findBacktest(app: App, project: Project, workflowId: string): BacktestState | null {
+/** The last backtest of a workflow; null if there is none, or if another one came later. */
+export function findBacktest(app: App, project: Project, workflowId: string): WorkflowRun | null {
   const { id } = workflowService(app).get(project.seq, workflowId);
-  const last = backtests(app).get(project.seq);
-  return last?.workflowId === id ? last : null;
+  return lastWorkflowBacktest(app, project.seq, id);
 }
 
 /** Ends the backtest of a workflow that runs. Throws 409 if none does. */
-export function cancelBacktest(app: App, project: Project, workflowId: string): BacktestState {
-  const state = findBacktest(app, project, workflowId);
-  if (state?.status !== "RUNNING") {
-    throw new AppError(409, "INVALID_STATE", "No backtest of this workflow is running.", {
-      suggestion: "Start one with POST /workflows/{id}/backtest.",
-    });
-  }
-  state.status = "CANCELLED";
-  return state;
-}
-
-function keep(app: App, projectSeq: number, state: BacktestState): void {
-  const kept = backtests(app);
-  kept.delete(projectSeq);
-  kept.set(projectSeq, state);
-  for (const [seq, { status }] of kept) {
-    if (kept.size <= MAX_KEPT) return;
-    if (status !== "RUNNING") kept.delete(seq);
-  }
-}
-
-async function run(app: App, project: Project, state: BacktestState, plan: Plan): Promise<void> {
-  try {
-    await replayAll(app, project, state, plan);
-    if (state.status === "RUNNING") state.status = "COMPLETED";
-  } catch (error) {
-    const isExpected = error instanceof AppError;
-    if (!isExpected) {
-      const workflow = state.workflowId;
-      app.log.error("a backtest failed unexpectedly", { workflow, error: describeError(error) });
-    }
-    state.status = "FAILED";
-    state.error = isExpected ? error.message : "An unexpected error of the server; see its log.";
-  }
-}
+export const cancelBacktest = (app: App, project: Project, workflowId: string): WorkflowRun =>
+  cancelRun(findBacktest(app, project, workflowId), "workflow");
 
 /** Adds the counts of one group of contacts after the other to the state. */
 async function replayAll(
   app: App,
-  project: Project,
-  state: BacktestState,
+  projectSeq: number,
+  state: WorkflowRun,
   { row, graph, patch, needs, entryTimes }: Plan,
 ): Promise<void> {
-  const { seq: projectSeq } = project;
-  const endsAt = app.clock.elapsed() + LIMIT_MS;
+  const { from, until } = state;
   const contacts = await contactsOf(app, projectSeq, state, graph);
-  state.total = contacts.length;
   const names = await namesToRead(app, projectSeq, needs);
   const shared = await readProjectRows(app, row, needs);
-  let size = GROUP;
-  while (state.done < contacts.length && state.status === "RUNNING") {
-    if (app.clock.elapsed() > endsAt) throw tooSlow();
-    const group = contacts.slice(state.done, state.done + size);
-    const of = { projectSeq, workflowSeq: row.seq };
-    const { events, share } = await readContactEvents(app, of, group, names);
-    if (share > 1 && group.length > 1) {
-      size = Math.max(1, Math.floor(group.length / (2 * share)));
-      continue;
-    }
-    if (share > 1) add(state.approximations, LONG_HISTORY);
-    const own = await readContactRows(app, projectSeq, group, needs);
-    const sandbox = sandboxOf(app, row, { patch, tables: [...shared, ...own] });
-    const { from, until } = state;
+  const input = { projectSeq, contacts, names, workflowSeq: row.seq };
+  await replayGroups(app, state, input, async ({ contactSeqs, events }) => {
+    const own = await readContactRows(app, projectSeq, contactSeqs, needs);
     const replayed = await runReplay(app, projectSeq, {
       kind: "replay",
-      sandbox,
+      sandbox: sandboxOf(app, row, { patch, tables: [...shared, ...own] }),
       graph,
       events,
       from,
       until,
       entryTimes,
-      contactSeqs: group,
+      contactSeqs,
     });
     state.counts = addCounts(state.counts, replayed);
-    state.done += group.length;
-    if (share < 0.5) size = Math.min(2 * size, GROUP);
-  }
+  });
 }
 
 /** The contacts that could enter the workflow. */
 async function contactsOf(
   app: App,
   projectSeq: number,
-  { from, until }: BacktestState,
+  { from, until }: BacktestRun,
   graph: Graph,
 ): Promise<number[]> {
   const name = triggerEventOf(triggerOf(graph));
@@ -248,27 +172,7 @@ export function sandboxOf(
   { projectSeq, id: workflowId }: WorkflowRow,
   given: Pick<SandboxInput, "patch" | "tables">,
 ): Omit<SandboxInput, "startAt"> {
-  const { url, trackingUrl, requireVerifiedDomain, allowPrivateAddresses } = app.config;
-  return {
-    config: { url, trackingUrl, requireVerifiedDomain, allowPrivateAddresses },
-    url: app.url,
-    projectSeq,
-    workflowId,
-    ...given,
-  };
-}
-
-function add(list: string[], text: string): void {
-  if (!list.includes(text)) list.push(text);
-}
-
-const LONG_HISTORY =
-  "Of contacts with more than 20,000 events, or 16 MiB of their data, only the newest ones count.";
-
-function isRunning(): AppError {
-  return new AppError(409, "CONFLICT", "Another backtest of this project is running.", {
-    suggestion: "Wait until it has ended, or cancel it with POST /workflows/{id}/backtest/cancel.",
-  });
+  return { ...sandboxSettings(app), projectSeq, workflowId, ...given };
 }
 
 function tooMany(): AppError {
@@ -287,9 +191,4 @@ function isManual(): AppError {
     suggestion:
       "Simulate it for a contact, or try it with a trigger of the type EVENT or SCHEDULE.",
   });
-}
-
-function tooSlow(): AppError {
-  const message = `The backtest was stopped after ${LIMIT_MS / 60_000} minutes. Choose fewer days.`;
-  return new AppError(503, "SERVICE_UNAVAILABLE", message);
 }

@@ -1,27 +1,41 @@
-/** Finds the templates, segments and events that a workflow reads, so that the sandbox has them. */
+/**
+ * Finds the templates, segments and events that a workflow, or the condition of a segment, reads, so that
+ * the sandbox has them.
+ */
 
 import { statement } from "../../../db/statement.ts";
 import type { App } from "../../../core/app.ts";
 import { type Condition, parseStored } from "../../segments/condition/condition.ts";
+import { leafTests } from "../../segments/condition/dependencies.ts";
 import type { Target } from "../../segments/condition/fields.ts";
 import type { Filter, Test } from "../../segments/condition/filter.ts";
+import type { ResolvedTest } from "../../segments/condition/references.ts";
 import { membershipEventName } from "../../segments/slug.ts";
 import { CONTACT_ZONE, type Graph, triggerEventOf, triggerOf } from "../graph/graph.ts";
 import { awaitedEventsOf, conditionsOf, namedSegments, templatesOf } from "../graph/references.ts";
 
-export type Needs = {
+/** The events and mails that conditions read. */
+export type ConditionNeeds = {
+  eventNames: ReadonlySet<string>;
+  /** Ids of the campaigns whose mails a condition tests. */
+  campaignIds: readonly string[];
+  /** True if a condition refers to a segment with a list of contacts. */
+  hasStaticSegments: boolean;
+  readsData: boolean;
+  /** True if a condition tests mails of campaigns or templates, or clicks on a link. */
+  readsMails: boolean;
+};
+
+export type Needs = ConditionNeeds & {
   templateIds: readonly string[];
   /** Addresses of the steps that mail to another person than the contact. */
   addresses: readonly string[];
-  eventNames: ReadonlySet<string>;
   hasSegments: boolean;
-  /** True if the graph refers to a segment with a list of contacts. */
-  hasStaticSegments: boolean;
-  readsData: boolean;
-  /** True if a condition tests mails of campaigns or templates. */
-  readsMails: boolean;
   hasWebhooks: boolean;
 };
+
+/** They change who is subscribed. */
+const SUBSCRIPTIONS = ["contact.subscribed", "contact.unsubscribed"];
 
 /** They change who gets marketing mail, and conditions test topics. */
 const CHOICES = [
@@ -38,32 +52,63 @@ const findSegment = statement<{ condition: string | null; slug: string }, [numbe
 export function needsOf(app: App, projectSeq: number, graph: Graph): Needs {
   const { tests, hasStaticSegments } = testsOf(app, projectSeq, graph);
   const targets = tests.flatMap((test) => (test.kind === "field" ? [test.target] : []));
-  const kinds = new Set(targets.map(({ kind }) => kind));
+  const read = readBy(targets);
   const templateIds = templatesOf(graph);
   const trigger = triggerEventOf(triggerOf(graph));
   return {
+    ...read,
     templateIds,
     addresses: addressesOf(graph),
     eventNames: new Set([
-      "contact.subscribed",
-      "contact.unsubscribed",
+      ...read.eventNames,
+      ...SUBSCRIPTIONS,
       ...CHOICES,
       ...(trigger === null ? [] : [trigger]),
       ...awaitedEventsOf(graph),
       ...exitEventsOf(app, projectSeq, graph),
-      ...targets.flatMap((target) => (target.kind === "event" ? [target.name] : [])),
     ]),
     hasSegments: namedSegments(graph).length > 0 || tests.some(({ kind }) => kind === "segment"),
     hasStaticSegments,
-    readsData: targets.some(isData) || hasContactZone(graph),
-    readsMails: kinds.has("mail") || kinds.has("link"),
+    readsData: read.readsData || hasContactZone(graph),
     hasWebhooks: graph.steps.some(({ type }) => type === "WEBHOOK"),
   };
 }
 
-/** True if events that set data can change the value of the field. */
-const isData = (target: Target): boolean =>
-  target.kind === "data" || (target.kind === "time" && target.column === "updatedAt");
+/** The events and mails that the tests of a resolved condition read. */
+export function needsOfTests(tests: readonly ResolvedTest[]): ConditionNeeds {
+  const leaves = leafTests(tests);
+  const targets = leaves.flatMap((test) => (test.kind === "field" ? [test.target] : []));
+  const { eventNames, ...read } = readBy(targets);
+  const kinds = new Set(targets.map(({ kind }) => kind));
+  const hasSubscriptions = kinds.has("subscribed") || targets.some(isChangeTime);
+  return {
+    ...read,
+    eventNames: new Set([
+      ...eventNames,
+      ...(hasSubscriptions ? SUBSCRIPTIONS : []),
+      ...(kinds.has("topic") ? CHOICES : []),
+    ]),
+    hasStaticSegments: leaves.some(({ kind }) => kind === "members"),
+  };
+}
+
+function readBy(targets: readonly Target[]): Omit<ConditionNeeds, "hasStaticSegments"> {
+  const kinds = new Set(targets.map(({ kind }) => kind));
+  return {
+    eventNames: new Set([
+      ...targets.flatMap((target) => (target.kind === "event" ? [target.name] : [])),
+      ...(kinds.has("link") ? ["email.clicked"] : []),
+    ]),
+    campaignIds: targets.flatMap((target) =>
+      target.kind === "mail" && target.of === "campaign" ? [target.id] : [],
+    ),
+    readsData: targets.some((target) => target.kind === "data" || isChangeTime(target)),
+    readsMails: kinds.has("mail") || kinds.has("link"),
+  };
+}
+
+const isChangeTime = (target: Target): boolean =>
+  target.kind === "time" && target.column === "updatedAt";
 
 /** The zone of a contact is in its data. */
 const hasContactZone = ({ steps }: Graph): boolean =>

@@ -17,8 +17,10 @@ import { operations, read } from "../../../http/operations.ts";
 import { textFor } from "../../../http/role-views.ts";
 import type { Role } from "../../../http/roles.ts";
 import { isoTime, isoTimeOrNull } from "../../../lib/clock.ts";
-import { type BacktestState, cancelBacktest, findBacktest, startBacktest } from "./backtests.ts";
-import { Backtest, BacktestInput, LastBacktest, Simulation, SimulationInput } from "./model.ts";
+import { Backtest, BacktestInput, LastBacktest } from "./backtest-model.ts";
+import { presentRun, type WorkflowRun } from "./backtest-runs.ts";
+import { cancelBacktest, findBacktest, startBacktest } from "./backtests.ts";
+import { Simulation, SimulationInput } from "./model.ts";
 import type { ReplayCounts, StepCount } from "./replay-counts.ts";
 import { simulateWorkflow } from "./simulations.ts";
 
@@ -79,21 +81,11 @@ export const simulationOperations = operations(
   ],
 );
 
-function present(app: App, role: Role | null, state: BacktestState): Backtest {
-  const { id, workflowId, status, days, from, until, done, total, error, approximations } = state;
-  return {
-    id,
-    workflowId,
-    status,
-    days,
-    from: isoTime(from),
-    until: isoTime(until),
-    progress: { done, total },
-    error,
-    approximations,
-    result: resultOf(app, role, state.counts),
-  };
-}
+const present = (app: App, role: Role | null, state: WorkflowRun): Backtest => ({
+  ...presentRun(state),
+  workflowId: state.subjectId,
+  result: resultOf(app, role, state.counts),
+});
 
 function resultOf(app: App, role: Role | null, counts: ReplayCounts): Backtest["result"] {
   const readable = <T extends { reason: string | null }>(item: T): T =>

@@ -158,7 +158,7 @@ function sumBy<T extends { count: number }>(items: readonly T[], keyOf: (item: T
 }
 
 /** At most MAX_EXAMPLES items: the first of each key, then others in their order. */
-function distinctFirst<T>(items: readonly T[], keyOf: (item: T) => string): T[] {
+export function distinctFirst<T>(items: readonly T[], keyOf: (item: T) => string): T[] {
   const keys = new Set<string>();
   const first: T[] = [];
   const rest: T[] = [];

@@ -1,5 +1,5 @@
 /**
- * Reads the rows for a sandbox (sandbox.ts): those of the project, and those of some contacts. They are
+ * Reads the rows for a sandbox (sandbox-app.ts): those of the project, and those of some contacts. They are
  * read in threads, as one text for each table, so that the event loop only passes them on.
  */
 
@@ -7,8 +7,8 @@ import type { App } from "../../../core/app.ts";
 import { inTimeBy } from "../../../db/queries.ts";
 import { isServiceEvent } from "../../../lib/service-events.ts";
 import type { WorkflowRow } from "../store.ts";
-import type { Needs } from "./needs.ts";
-import type { TableRows } from "./sandbox.ts";
+import type { ConditionNeeds, Needs } from "./needs.ts";
+import type { TableRows } from "./sandbox-app.ts";
 
 type Rows = { table: string; where: string; values: (string | number)[]; without?: string[] };
 
@@ -22,7 +22,7 @@ const LIMIT_MS = 20_000;
 export async function readProjectRows(
   app: App,
   { seq, projectSeq, versionSeq }: WorkflowRow,
-  { templateIds, hasSegments }: Needs,
+  { templateIds, campaignIds, hasSegments }: Needs,
 ): Promise<TableRows[]> {
   const ids = JSON.stringify(templateIds);
   const ofTemplates = "SELECT value FROM json_each(?)";
@@ -48,15 +48,40 @@ export async function readProjectRows(
       values: [projectSeq, ids],
     },
     ...(hasSegments ? [{ table: "segments", where: "project_seq = ?", values }] : []),
+    campaignRows(projectSeq, campaignIds),
   ]);
 }
+
+/** The rows that the conditions of a segment read, and that are the same for all contacts. */
+export const readConditionRows = (
+  app: App,
+  projectSeq: number,
+  { eventNames, campaignIds }: ConditionNeeds,
+): Promise<TableRows[]> =>
+  readAll(app, projectSeq, [
+    { table: "topics", where: "project_seq = ?", values: [projectSeq] },
+    {
+      table: "event_names",
+      where: "project_seq = ? AND name IN (SELECT value FROM json_each(?))",
+      values: [projectSeq, JSON.stringify([...eventNames])],
+    },
+    campaignRows(projectSeq, campaignIds),
+  ]);
+
+/** Conditions find the mails of a campaign by its id. */
+const campaignRows = (projectSeq: number, ids: readonly string[]): Rows => ({
+  table: "campaigns",
+  where: "id IN (SELECT value FROM json_each(?)) AND project_seq = ?",
+  values: [JSON.stringify(ids), projectSeq],
+  without: ["design"],
+});
 
 /** The rows of contacts, and of the addresses that steps mail to. */
 export async function readContactRows(
   app: App,
   projectSeq: number,
   contactSeqs: readonly number[],
-  { addresses, hasSegments, readsMails }: Needs,
+  { addresses, hasSegments, readsMails }: Pick<Needs, "addresses" | "hasSegments" | "readsMails">,
 ): Promise<TableRows[]> {
   const seqs = JSON.stringify(contactSeqs);
   const others = JSON.stringify(addresses);
@@ -87,6 +112,24 @@ export async function readContactRows(
   ]);
 }
 
+/**
+ * The time of the last event of contacts and names of which the log has none any more: it stays when
+ * events are removed.
+ */
+export const readRemovedEvents = (
+  app: App,
+  projectSeq: number,
+  contactSeqs: readonly number[],
+  { eventNames }: ConditionNeeds,
+): Promise<TableRows> =>
+  readRows(app, projectSeq, {
+    table: "contact_events",
+    where: `count = 0 AND contact_seq IN (SELECT value FROM json_each(?))
+      AND name_seq IN (SELECT seq FROM event_names
+                       WHERE project_seq = ? AND name IN (SELECT value FROM json_each(?)))`,
+    values: [JSON.stringify(contactSeqs), projectSeq, JSON.stringify([...eventNames])],
+  });
+
 async function readAll(app: App, projectSeq: number, all: readonly Rows[]): Promise<TableRows[]> {
   const found: TableRows[] = [];
   for (const rows of all) found.push(await readRows(app, projectSeq, rows));
@@ -111,7 +154,7 @@ async function readRows(
 }
 
 type ContactEvents = {
-  /** JSON: lists of seq, name, contact, data and time, in any order. */
+  /** JSON: lists of seq, name, contact, data, time and mail, in any order. */
   events: string;
   /** The size of the events divided by the limit of one read; above 1, some were left out. */
   share: number;
@@ -145,7 +188,7 @@ export async function readContactEvents(
              row_number() OVER (ORDER BY e.seq DESC) AS number
       FROM chain CROSS JOIN events AS e ON e.seq = chain.seq
       WHERE NOT ${MADE_BY_WORKFLOW})
-    SELECT json_group_array(json_array(seq, name, contact_seq, data, created_at))
+    SELECT json_group_array(json_array(seq, name, contact_seq, data, created_at, email_seq))
              FILTER (WHERE number <= ? AND bytes <= ?),
            max(number), max(bytes)
     FROM sized`;
@@ -172,7 +215,7 @@ const MADE_BY_WORKFLOW = `(e.name = 'email.suppressed' AND EXISTS (
 export async function namesToRead(
   app: App,
   projectSeq: number,
-  { eventNames, readsData }: Needs,
+  { eventNames, readsData }: ConditionNeeds,
 ): Promise<string[]> {
   if (!readsData) return [...eventNames];
   const sql = `SELECT name FROM event_names WHERE in_time() AND project_seq = ?`;

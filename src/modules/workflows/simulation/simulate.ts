@@ -138,9 +138,9 @@ export async function simulate(task: SimulationTask): Promise<SimulationResult> 
   try {
     const isCutShort = await sandbox.app.writer.write(() => {
       sandbox.setWorkflow(false);
-      for (const { name, contactSeq, json, at } of earlier) {
-        sandbox.moveTo(at);
-        sandbox.record({ name, contactSeq, json });
+      for (const event of earlier) {
+        sandbox.moveTo(event.at);
+        sandbox.record(event);
       }
       return run(sandbox, task);
     });

@@ -18,7 +18,7 @@ import { checkedDraft, sandboxOf } from "./backtests.ts";
 import type { Simulation, SimulationInput } from "./model.ts";
 import { needsOf } from "./needs.ts";
 import { readContactEvents, readContactRows, readProjectRows } from "./rows.ts";
-import type { TableRows } from "./sandbox.ts";
+import type { TableRows } from "./sandbox-app.ts";
 import type { SimulatedExecution } from "./simulate.ts";
 import { runSimulation } from "./threads.ts";
 

@@ -7,11 +7,14 @@ import { threadFile } from "../../../lib/thread-file.ts";
 import { createThreadPool, ThreadPoolError } from "../../../lib/thread-pool.ts";
 import type { ReplayTask } from "./replay.ts";
 import type { ReplayCounts } from "./replay-counts.ts";
+import type { MemberCounts, SegmentReplayTask } from "./segment-replay.ts";
 import type { SimulationResult, SimulationTask } from "./simulate.ts";
 
-export type SandboxTask = ReplayTask | SimulationTask;
+export type SandboxTask = ReplayTask | SegmentReplayTask | SimulationTask;
 export type SandboxResult =
-  { kind: "replay"; counts: ReplayCounts } | ({ kind: "simulation" } & SimulationResult);
+  | { kind: "replay"; counts: ReplayCounts }
+  | { kind: "segment"; counts: MemberCounts }
+  | ({ kind: "simulation" } & SimulationResult);
 
 /** One for backtests, so that a simulation does not wait for them. Each takes about 100 MB until it ends. */
 const MAX_THREADS = 2;
@@ -61,6 +64,16 @@ export async function runReplay(
   return result.counts;
 }
 
+export async function runSegmentReplay(
+  app: App,
+  projectSeq: number,
+  task: SegmentReplayTask,
+): Promise<MemberCounts> {
+  const result = await run(app, projectSeq, { isUrgent: false, prepare: () => task });
+  if (result.kind !== "segment") throw new Error("a thread did not replay a segment");
+  return result.counts;
+}
+
 async function run(
   app: App,
   projectSeq: number,
@@ -75,9 +88,9 @@ async function run(
 
 function refusalOf({ reason, message: cause }: ThreadPoolError): AppError {
   const message = {
-    full: "Too many workflows are simulated at the same time.",
-    late: "The workflow has so many steps that its simulation takes more than a minute.",
-    failed: "The workflow cannot be simulated right now.",
+    full: "Too many workflows and segments are tried at the same time.",
+    late: "What is tried takes more than a minute.",
+    failed: "It cannot be tried right now.",
     stopping: "The server stops.",
   }[reason];
   return new AppError(503, "SERVICE_UNAVAILABLE", message, {

@@ -2,6 +2,7 @@
 
 import "./styles.ts";
 import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { Problem } from "../../../ui/problem.tsx";
 import type { usePreview } from "./use-preview.ts";
 
@@ -11,8 +12,9 @@ export function PreviewCard(props: {
   project: string;
   preview: ReturnType<typeof usePreview>;
   isComplete: boolean;
+  children?: ReactNode;
 }) {
-  const { project, preview, isComplete } = props;
+  const { project, preview, isComplete, children } = props;
   const { data, error, isStale } = preview;
   return (
     <section className="card builder-preview" aria-labelledby="builder-preview">
@@ -39,6 +41,7 @@ export function PreviewCard(props: {
           )}
         </div>
       )}
+      {children}
     </section>
   );
 }

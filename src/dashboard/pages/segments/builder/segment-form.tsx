@@ -14,6 +14,7 @@ import type { KeptDraft } from "../../../ui/editors/drafts.ts";
 import { areSameFields } from "../../../ui/editors/merge.ts";
 import { Time } from "../../../ui/time.tsx";
 import { useUnsaved } from "../../../ui/unsaved.tsx";
+import { BacktestButton } from "./backtest-button.tsx";
 import { ConditionEditor, entryOfCondition, useCondition } from "./condition-editor.tsx";
 import { PreviewCard } from "./preview-card.tsx";
 import { useFields } from "./use-fields.ts";
@@ -155,7 +156,11 @@ export function SegmentForm({ project, segment, onSaved, onCancel }: Props) {
         </div>
       </div>
       {isDynamic && (
-        <PreviewCard project={project} preview={preview} isComplete={editor.condition !== null} />
+        <PreviewCard project={project} preview={preview} isComplete={editor.condition !== null}>
+          {segment !== undefined && (
+            <BacktestButton project={project} segment={segment} condition={editor.condition} />
+          )}
+        </PreviewCard>
       )}
     </form>
   );

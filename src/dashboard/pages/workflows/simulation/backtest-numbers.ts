@@ -1,6 +1,6 @@
 /** The numbers of a backtest as its page shows them. */
 
-import type { Backtest } from "../../../../modules/workflows/simulation/model.ts";
+import type { Backtest } from "../../../../modules/workflows/simulation/backtest-model.ts";
 import type { DraftStep } from "../editor/draft.ts";
 
 const number = new Intl.NumberFormat();
@@ -25,35 +25,23 @@ export function resultSentence({ days, result, status }: Backtest): string {
   );
 }
 
-/** The local midnight of a date, so that the chart names the same date. */
-function midnightOf(day: string): number {
-  const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
-  return new Date(year, month - 1, date).getTime();
-}
-
 const DAY_MS = 86_400_000;
 
-/** A point for each day of the period; `range` has the first and the last time that are shown. */
-export function dayChart(
-  { from, until, result }: Pick<Backtest, "from" | "until" | "result">,
-  range: readonly [number, number] | null,
-) {
+/** Each day of the period; on a day that the result does not name, nothing happened. */
+export function daysOfBacktest({
+  from,
+  until,
+  result,
+}: Pick<Backtest, "from" | "until" | "result">) {
   const counts = new Map(result.days.map((each) => [each.day, each]));
-  const points: { time: number; started: number; mails: number }[] = [];
+  const days: { day: string; started: number; mails: number }[] = [];
   const last = until.slice(0, 10);
   for (let at = Date.parse(from.slice(0, 10)); ; at += DAY_MS) {
     const day = new Date(at).toISOString().slice(0, 10);
     const { started = 0, mails = 0 } = counts.get(day) ?? {};
-    points.push({ time: midnightOf(day), started, mails });
-    if (day >= last) break;
+    days.push({ day, started, mails });
+    if (day >= last) return days;
   }
-  const [first, end] = range ?? [-Infinity, Infinity];
-  const shown = points.filter(({ time }) => time >= first && time <= end);
-  return {
-    times: shown.map(({ time }) => time),
-    started: shown.map(({ started }) => started),
-    mails: shown.map(({ mails }) => mails),
-  };
 }
 
 /** The counts of the steps in the order of the graph; a step that was never entered has zeros. */

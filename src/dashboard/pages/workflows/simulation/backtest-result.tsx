@@ -2,24 +2,24 @@
 
 import { Button } from "@mantine/core";
 import { useState } from "react";
-import type { Backtest } from "../../../../modules/workflows/simulation/model.ts";
+import type { Backtest } from "../../../../modules/workflows/simulation/backtest-model.ts";
+import { DayChart } from "../../../ui/backtest/day-chart.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { TimeChart } from "../../../ui/time-chart.tsx";
 import { Canvas } from "../canvas.tsx";
 import type { DraftStep, Graph } from "../editor/draft.ts";
 import { pathOf } from "../execution-path.ts";
 import { branchWord, stepName } from "../step-texts.ts";
 import { useCanvasView } from "../use-canvas-view.ts";
 import { useTemplateNames } from "../use-template-names.ts";
-import { dayChart, resultSentence, stepRows } from "./backtest-numbers.ts";
+import { daysOfBacktest, resultSentence, stepRows } from "./backtest-numbers.ts";
 
 const number = new Intl.NumberFormat();
 
 type Props = { backtest: Backtest; graph: Graph; project: string };
 
 export function BacktestResult({ backtest, graph, project }: Props) {
-  const { result, approximations } = backtest;
+  const { result } = backtest;
   return (
     <>
       <p className="backtest-sentence">{resultSentence(backtest)}</p>
@@ -32,48 +32,31 @@ export function BacktestResult({ backtest, graph, project }: Props) {
           <Examples examples={result.examples} graph={graph} project={project} />
         </>
       )}
-      <section className="backtest-part">
-        <h2>What the recorded events do not say</h2>
-        <ul>
-          {approximations.map((text) => (
-            <li key={text}>{text}</li>
-          ))}
-        </ul>
-      </section>
     </>
   );
 }
 
 function Days({ backtest }: { backtest: Backtest }) {
-  const [isTable, setIsTable] = useState(false);
-  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
-  const [range, setRange] = useState<readonly [number, number] | null>(null);
-  const { times, started, mails } = dayChart(backtest, range);
-  const label = "Started executions and mails by day (UTC)";
+  const days = daysOfBacktest(backtest);
   return (
-    <section className="backtest-part">
-      <h2>{label}</h2>
-      <TimeChart
-        label={label}
-        times={times}
-        interval="DAY"
-        series={[
-          { key: "started", label: "Started", color: "--chart-opened", values: started },
-          { key: "mails", label: "Mails", color: "--chart-sent", values: mails },
-        ]}
-        isLastOpen={range === null}
-        hidden={hidden}
-        onHiddenChange={setHidden}
-        isTable={isTable}
-        onTableChange={setIsTable}
-        onNarrow={(first, last) => setRange([first, last])}
-      />
-      {range !== null && (
-        <Button size="compact-xs" variant="default" onClick={() => setRange(null)}>
-          Show all days
-        </Button>
-      )}
-    </section>
+    <DayChart
+      label="Started executions and mails by day (UTC)"
+      days={days.map(({ day }) => day)}
+      series={[
+        {
+          key: "started",
+          label: "Started",
+          color: "--chart-opened",
+          values: days.map(({ started }) => started),
+        },
+        {
+          key: "mails",
+          label: "Mails",
+          color: "--chart-sent",
+          values: days.map(({ mails }) => mails),
+        },
+      ]}
+    />
   );
 }
 
