@@ -197,7 +197,9 @@ async function showRelayTest(page: Page): Promise<void> {
     }),
   );
   await page.getByRole("button", { name: "Set up a relay" }).click();
-  await page.getByLabel("Host").fill("smtp://apikey:secret@smtp.example.com:587");
+  await page
+    .getByLabel("Server", { exact: true })
+    .fill("smtp://apikey:secret@smtp.example.com:587");
   await page.getByRole("button", { name: "Test", exact: true }).click();
   await page.getByText("The test failed.").waitFor();
 }
