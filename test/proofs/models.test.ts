@@ -40,9 +40,9 @@ prove([
     name: "a backtest of a segment finds the members that it had on each day",
     run: (form) =>
       compareSegmentBacktests({
-        segments: { short: 20, long: 300 }[form],
-        contacts: { short: 8, long: 30 }[form],
-        events: { short: 80, long: 500 }[form],
+        segments: { short: 40, long: 300 }[form],
+        contacts: { short: 10, long: 30 }[form],
+        events: { short: 100, long: 500 }[form],
         seed,
       }),
   },

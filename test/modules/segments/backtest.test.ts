@@ -101,6 +101,16 @@ describe("a backtest of a segment", () => {
     expect(membersIn(found)).toEqual([0, 1, 1]);
   });
 
+  test("knows two times of a change: the first one and the last one", async () => {
+    const id = await segment(one("updatedAt", "within", { value: 20, unit: "hours" }));
+    const quiet = { email: "ada@example.com", subscribed: false };
+    const contact = await t.create("/contacts", quiet, "id");
+    t.clock.advance(2 * DAY);
+    await t.call("PATCH", `/contacts/${contact}`, { data: { plan: "pro" } });
+    const found = await backtestOf(t, `/segments/${id}`, { days: 3 });
+    expect(membersIn(found)).toEqual([1, 0, 1]);
+  });
+
   test("knows the last time of events that were removed from the log", async () => {
     const id = await segment(one("event.login", "triggered"));
     await track("ada@example.com", "login");
