@@ -8,14 +8,16 @@
  * - `in_time(position)` does the same and says where it ended, such as at a `seq`.
  * - `has_text(text, part)` finds a part of a text in any letter case, also beyond ASCII. `part` comes
  *   from `folded`.
- * - `zip_mentions(bytes, first, second, before)` says whether bytes, unpacked if zstd has packed them,
- *   have two texts in any case of ASCII letters, also in base64 and quoted-printable. `before` is the
- *   piece of the message that precedes these bytes, of which the end is searched as well; or null.
+ * - `zip_mentions(bytes, before, first, second, spellings)` says whether bytes, unpacked if zstd has
+ *   packed them, have an e-mail address, also in base64 and quoted-printable. `before` is the piece of the
+ *   message that precedes these bytes, of which the end is searched as well; or null. The texts of the
+ *   address come from lib/address-spellings.ts, with a line feed between the spellings.
  * - `folded(text)` is the same function in SQL.
  */
 
 import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { mayContain } from "../lib/text-signature.ts";
+import { octetsMention } from "../lib/address-spellings.ts";
 import { decodedOctets, withEndOf } from "../lib/decoded-octets.ts";
 
 /**
@@ -101,12 +103,19 @@ export function createQueryRunner(
   );
   sqlite.function(
     "zip_mentions",
-    (stored: Uint8Array | null, first: string, second: string, before: Uint8Array | null) => {
+    (
+      stored: Uint8Array | null,
+      before: Uint8Array | null,
+      first: string,
+      second: string,
+      spellings: string,
+    ) => {
       if (stored === null) return 0;
       const bytes = unpacked(stored);
       const searched = before === null ? bytes : withEndOf(unpacked(before), bytes);
       const text = decodedOctets(searched).toString("latin1").toLowerCase();
-      return text.includes(first) && text.includes(second) ? 1 : 0;
+      const isPossible = text.includes(first) && text.includes(second);
+      return isPossible && octetsMention(text, spellings.split("\n")) ? 1 : 0;
     },
   );
   const expressions = new Map<string, RegExp>();

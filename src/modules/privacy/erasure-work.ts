@@ -42,7 +42,7 @@ import {
 } from "./erasures.ts";
 import { appendReceipt, readReceipts, type StoredReceipt } from "./receipt-file.ts";
 import { clearingFreedPages } from "./secure-delete.ts";
-import { spellingsOf } from "./spellings.ts";
+import { spellingsOf } from "../../lib/address-spellings.ts";
 import { cleanRows, findRows, lastRow, type Search, searchedTables } from "./sweep.ts";
 
 const PAUSE_AFTER_ERROR_MS = 10_000;
@@ -193,7 +193,7 @@ const PHASES: Readonly<Record<Exclude<ErasurePosition["phase"], SharedPhase>, Ph
           const postponed = done.postponed + cleaned.postponed;
           const changed = (done.counts[table.name] ?? 0) + cleaned.changed;
           const counts = changed === 0 ? done.counts : { ...done.counts, [table.name]: changed };
-          const to = left.length === 0 ? searchedTo : (done.left[cleaned.rows - 1] ?? null);
+          const to = left.length === 0 ? searchedTo : (done.left[cleaned.rows - 1]?.row ?? null);
           const next: ErasurePosition =
             to === null
               ? { ...position, table: position.table + 1, after: 0, last: null, postponed }

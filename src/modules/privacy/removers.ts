@@ -1,6 +1,7 @@
 /**
  * The tables whose rows an erasure removes as a whole, because a part of them cannot be replaced: a
- * message that is signed, an index of its text, bytes that are packed.
+ * message that is signed, an index of its text, bytes that are packed. A thread has searched the bytes,
+ * because that takes long for a large message; they never change.
  */
 
 import type { App } from "../../core/app.ts";
@@ -10,12 +11,11 @@ import { eraseAttachment, eraseCaptured, eraseSubmitted } from "../../outbox/era
 import { removeSubmission } from "../forms/submissions.ts";
 import { createReceivedRemoval } from "../inbound-routes/removal.ts";
 import { receivedRows } from "../inbound-routes/inbound-routes.ts";
-import { messageStore, rawForm } from "../inboxes/messages/store.ts";
+import { messageStore } from "../inboxes/messages/store.ts";
 import { removeRequest } from "../preferences/requests.ts";
-import { decodedOctets, withEndOf } from "../../lib/decoded-octets.ts";
 import { removeSuppressionOf } from "../suppressions.ts";
-import { lowerCase, mentions } from "./spellings.ts";
-import type { RowResult, Search } from "./sweep.ts";
+import { mentions } from "../../lib/address-spellings.ts";
+import type { FoundRow, RowResult, Search } from "./sweep.ts";
 
 /** Tables whose rows are pieces of messages, numbered by `position`, and the column of the message. */
 const MESSAGE_OF_PIECE: Readonly<Record<string, string>> = {
@@ -32,37 +32,39 @@ export function bytesBefore(table: string): string {
     WHERE b.${message} = t.${message} AND b.position = t.position - 1)`;
 }
 
+/** SQL of the owner of a row `t` (`FoundRow`). */
+export function ownerOf(table: string): string {
+  const message = MESSAGE_OF_PIECE[table];
+  if (message !== undefined) return `t.${message}`;
+  return table === "attachment_contents" ? "t.digest" : "t.rowid";
+}
+
 /** `replace` replaces the address in the texts of the row. */
-type Remove = (row: number, search: Search, replace: () => RowResult) => RowResult;
+type Remove = (found: FoundRow, search: Search, replace: () => RowResult) => RowResult;
 
 /** Null for a table whose texts are replaced. */
 export function removerOf(app: App, table: string): Remove | null {
   const remover = REMOVERS[table];
   return remover === undefined
     ? null
-    : (row, search, replace) => remover(app, row, search, replace);
+    : (found, search, replace) => remover(app, found, search, replace);
 }
 
 type Remover = (app: App, ...given: Parameters<Remove>) => RowResult;
 
 const REMOVERS: Readonly<Record<string, Remover>> = {
-  attachment_contents: (app, row, { spellings }) => {
-    const sql = "SELECT digest, bytes FROM attachment_contents WHERE rowid = ?";
-    const found = app.db.sqlite
-      .query<{ digest: string; bytes: Uint8Array }, [number]>(sql)
-      .get(row);
-    if (found === null || !bytesMention(found.bytes, spellings)) return "unchanged";
-    return eraseAttachment(app, found.digest) ? "changed" : "postponed";
+  attachment_contents: (app, found) => {
+    if (!hasBytes(app, "attachment_contents", found)) return "unchanged";
+    return eraseAttachment(app, String(found.owner)) ? "changed" : "postponed";
   },
 
-  captured_messages: (app, row, { spellings }) => {
-    const sql = "SELECT raw AS bytes FROM captured_messages WHERE email_seq = ?";
-    if (!anyMention(app, sql, row, spellings)) return "unchanged";
-    eraseCaptured(app, row);
+  captured_messages: (app, found) => {
+    if (!hasBytes(app, "captured_messages", found)) return "unchanged";
+    eraseCaptured(app, found.row);
     return "changed";
   },
 
-  emails: (app, row, { addresses }, replace) => {
+  emails: (app, { row }, { addresses }, replace) => {
     const sql = "SELECT id, to_address AS email FROM emails WHERE seq = ? AND contact_seq IS NULL";
     const mail = app.db.sqlite.query<{ id: string; email: string }, [number]>(sql).get(row);
     const isTheirs = mail !== null && addresses.includes(mail.email);
@@ -71,7 +73,7 @@ const REMOVERS: Readonly<Record<string, Remover>> = {
     return isTheirs ? "changed" : result;
   },
 
-  form_submissions: (app, row, { addresses }, replace) => {
+  form_submissions: (app, { row }, { addresses }, replace) => {
     const sql = "SELECT email FROM form_submissions WHERE seq = ?";
     const email = app.db.sqlite.query<{ email: string | null }, [number]>(sql).get(row)?.email;
     if (email === undefined || email === null || !addresses.includes(email)) return replace();
@@ -79,28 +81,29 @@ const REMOVERS: Readonly<Record<string, Remover>> = {
     return "changed";
   },
 
-  inbox_messages: (app, row, { spellings }) =>
+  inbox_messages: (app, { row }, { spellings }) =>
     removeCaught(app, row, anyMention(app, CAUGHT_TEXTS, row, spellings)),
-  inbox_parts: (app, row, { spellings }) => {
+  inbox_parts: (app, { row }, { spellings }) => {
     const sql = `SELECT message_seq AS seq, concat_ws(char(10), filename, content_id) AS text
                  FROM inbox_parts WHERE rowid = ?`;
     return caughtBy(app, sql, row, spellings);
   },
-  inbox_raw: (app, row, { spellings }) => caughtBy(app, pieceSql("inbox_raw"), row, spellings),
-  inbox_texts: (app, row, { spellings }) => {
-    const sql = `SELECT message_seq AS seq, rest AS bytes,
+  inbox_raw: (app, found) =>
+    removeCaught(app, Number(found.owner), hasBytes(app, "inbox_raw", found)),
+  inbox_texts: (app, found, { spellings }) => {
+    const sql = `SELECT message_seq AS seq,
                         concat_ws(char(10), sender, recipients, cc, bcc, reply_to, subject, text) AS text
                  FROM inbox_texts WHERE rowid = ?`;
-    return caughtBy(app, sql, row, spellings);
+    if (hasBytes(app, "inbox_texts", found)) return removeCaught(app, found.row, true);
+    return caughtBy(app, sql, found.row, spellings);
   },
 
-  message_pieces: (app, row, { spellings }) => {
-    const found = readRow(app, pieceSql("message_pieces"), row);
-    if (found === null || !rowMentions(found, spellings)) return "unchanged";
-    return eraseSubmitted(app, found.seq) ? "changed" : "postponed";
+  message_pieces: (app, found) => {
+    if (!hasBytes(app, "message_pieces", found)) return "unchanged";
+    return eraseSubmitted(app, Number(found.owner)) ? "changed" : "postponed";
   },
 
-  preference_requests: (app, row, { addresses }) => {
+  preference_requests: (app, { row }, { addresses }) => {
     const sql = "SELECT new_address AS email FROM preference_requests WHERE seq = ?";
     const email = app.db.sqlite.query<{ email: string | null }, [number]>(sql).get(row)?.email;
     if (email === undefined || email === null || !addresses.includes(email)) return "unchanged";
@@ -108,15 +111,15 @@ const REMOVERS: Readonly<Record<string, Remover>> = {
     return "changed";
   },
 
-  received_mails: (app, row, { spellings }) => {
+  received_mails: (app, { row }, { spellings }) => {
     const sql =
       "SELECT seq, concat_ws(char(10), sender, content) AS text FROM received_mails WHERE rowid = ?";
-    return receivedBy(app, sql, row, spellings);
+    return removeReceived(app, row, anyMention(app, sql, row, spellings));
   },
-  received_pieces: (app, row, { spellings }) =>
-    receivedBy(app, pieceSql("received_pieces"), row, spellings),
+  received_pieces: (app, found) =>
+    removeReceived(app, Number(found.owner), hasBytes(app, "received_pieces", found)),
 
-  suppressions: (app, row, { projectSeq, addresses }) => {
+  suppressions: (app, { row }, { projectSeq, addresses }) => {
     const sql = "SELECT email AS text FROM suppressions WHERE seq = ?";
     const email = app.db.sqlite.query<{ text: string }, [number]>(sql).get(row)?.text;
     if (email === undefined || !addresses.includes(email)) return "unchanged";
@@ -129,46 +132,26 @@ const CAUGHT_TEXTS = `
   SELECT seq, concat_ws(char(10), envelope, username, addresses, subject, snippet, tags) AS text
   FROM inbox_messages WHERE seq = ?`;
 
-const pieceSql = (table: string): string =>
-  `SELECT ${MESSAGE_OF_PIECE[table]} AS seq, bytes, ${bytesBefore(table)} AS before
-   FROM ${table} t WHERE rowid = ?`;
-
-type FoundRow = {
-  seq: number;
-  text?: string | null;
-  bytes?: Uint8Array | null;
-  before?: Uint8Array | null;
-};
-
-function readRow(app: App, sql: string, row: number): FoundRow | null {
-  return app.db.sqlite.query<FoundRow, [number]>(sql).get(row);
+/** Whether the bytes that have the address are still there. */
+function hasBytes(app: App, table: string, { row, owner, isInBytes }: FoundRow): boolean {
+  const sql = `SELECT 1 FROM ${table} t WHERE t.rowid = ? AND ${ownerOf(table)} = ?`;
+  return isInBytes && app.db.sqlite.query(sql).get(row, owner) !== null;
 }
 
-function rowMentions({ text, bytes, before }: FoundRow, spellings: readonly string[]): boolean {
-  return (
-    (typeof text === "string" && mentions(text, spellings)) ||
-    (bytes instanceof Uint8Array && bytesMention(bytes, spellings, before))
-  );
-}
+type TextRow = { seq: number; text: string | null };
 
-function bytesMention(
-  stored: Uint8Array,
-  spellings: readonly string[],
-  before: Uint8Array | null = null,
-): boolean {
-  const bytes = rawForm(stored);
-  const searched = before === null ? bytes : withEndOf(rawForm(before), bytes);
-  return mentions(lowerCase(decodedOctets(searched).toString("utf8")), spellings);
+function readRow(app: App, sql: string, row: number): TextRow | null {
+  return app.db.sqlite.query<TextRow, [number]>(sql).get(row);
 }
 
 function anyMention(app: App, sql: string, row: number, spellings: readonly string[]): boolean {
-  const found = readRow(app, sql, row);
-  return found !== null && rowMentions(found, spellings);
+  return mentions(readRow(app, sql, row)?.text ?? "", spellings);
 }
 
 function caughtBy(app: App, sql: string, row: number, spellings: readonly string[]): RowResult {
   const found = readRow(app, sql, row);
-  return found === null ? "unchanged" : removeCaught(app, found.seq, rowMentions(found, spellings));
+  if (found === null) return "unchanged";
+  return removeCaught(app, found.seq, mentions(found.text ?? "", spellings));
 }
 
 /** A caught message is removed with the copy of the mail that it is. */
@@ -181,14 +164,13 @@ function removeCaught(app: App, seq: number, isMentioned: boolean): RowResult {
   return "changed";
 }
 
-function receivedBy(app: App, sql: string, row: number, spellings: readonly string[]): RowResult {
-  const found = readRow(app, sql, row);
-  if (found === null || !rowMentions(found, spellings)) return "unchanged";
+function removeReceived(app: App, seq: number, isMentioned: boolean): RowResult {
+  if (!isMentioned) return "unchanged";
   const find = `SELECT seq, id, project_seq AS projectSeq, received_at AS receivedAt
                 FROM received_mails WHERE seq = ?`;
   const mail = app.db.sqlite
     .query<{ seq: number; id: string; projectSeq: number; receivedAt: number }, [number]>(find)
-    .get(found.seq);
+    .get(seq);
   if (mail === null) return "unchanged";
   createReceivedRemoval({ rows: receivedRows(app), events: eventLog(app) })(mail);
   return "changed";

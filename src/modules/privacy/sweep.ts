@@ -1,10 +1,10 @@
 /**
  * Searches the tables of a project for an address and removes it where it stands.
  *
- * 1. A thread finds the rows of a table that have both markers of the address (spellings.ts), in the
- *    order of their numbers.
- * 2. A change reads these rows again, and writes them with the address replaced. Some tables have their
- *    own way: a received mail, a caught message, and the file of a mail are removed as a whole.
+ * 1. A thread finds the rows of a table that have both markers of the address in their texts
+ *    (lib/address-spellings.ts), or the address in their bytes, in the order of their numbers.
+ * 2. A change reads the texts of these rows again, and writes them with the address replaced. Some tables
+ *    have their own way: a received mail, a caught message, and the file of a mail are removed as a whole.
  * 3. The position is stored in the same change, so that a search goes on where it was.
  *
  * The tables and columns are those of the schema (person-tables.ts says which are left out), so a new
@@ -16,17 +16,23 @@ import type { App } from "../../core/app.ts";
 import { forgetRows } from "../../lib/cached-rows.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { PERSON_TABLES } from "./person-tables.ts";
-import { bytesBefore, removerOf } from "./removers.ts";
-import { markersOf, mentions, replaceAddress } from "./spellings.ts";
+import { bytesBefore, ownerOf, removerOf } from "./removers.ts";
+import {
+  markersOf,
+  mentions,
+  octetSpellings,
+  replaceAddress,
+  spellingsOf,
+} from "../../lib/address-spellings.ts";
 
 type SearchedTable = {
   name: string;
   /** Columns of text that are searched. */
   texts: readonly string[];
-  /** SQL that is true for a row `t` of the project `?`. */
+  /** SQL that is true for a row `t` of the project `?3`. */
   ofProject: string;
-  /** SQL of a further condition by which a row with bytes is found, with two parameters. */
-  bytes: string | null;
+  /** The column of bytes that is searched; null if there is none. */
+  packed: string | null;
 };
 
 /** Rows of one change. */
@@ -58,15 +64,14 @@ export function readTables(sqlite: Database): SearchedTable[] {
         .filter((column) => !(column in unsearched));
       const packed = PACKED[name];
       if (texts.length === 0 && packed === undefined) return [];
-      const bytes =
-        packed === undefined ? null : `zip_mentions(t.${packed}, ?, ?, ${bytesBefore(name)})`;
-      return [{ name, texts, ofProject: projectCondition(sqlite, name), bytes }];
+      const ofProject = projectCondition(sqlite, name);
+      return [{ name, texts, ofProject, packed: packed ?? null }];
     });
 }
 
 /** A row belongs to a project by its own column, or by one of the rows to which it refers. */
 function projectCondition(sqlite: Database, table: string, alias = "t", depth = 0): string {
-  if (hasProject(sqlite, table)) return `${alias}.project_seq = ?`;
+  if (hasProject(sqlite, table)) return `${alias}.project_seq = ?3`;
   const keys = sqlite
     .query<{ from: string; table: string; to: string }, [string]>(
       `SELECT "from", "table", "to" FROM pragma_foreign_key_list(?)`,
@@ -91,6 +96,9 @@ export type Search = {
   spellings: readonly string[];
 };
 
+const spellingsInOctets = (address: string): string =>
+  octetSpellings(spellingsOf(address)).join("\n");
+
 /** The last row of a table, up to which it is searched. */
 export function lastRow({ db }: App, { name }: SearchedTable): number {
   const find = `SELECT max(rowid) AS last FROM ${name}`;
@@ -98,17 +106,33 @@ export function lastRow({ db }: App, { name }: SearchedTable): number {
 }
 
 /**
+ * The parameters are the positions ?1 and ?2, the project ?3, both markers of each address, and for a table
+ * with bytes the spellings of each address.
+ *
  * Finds rows in the order of their numbers, so that the number at which the time is over says how far the
  * search has come. An index would give another order; and the time is asked before a row is searched.
  */
-export function searchSql({ name, texts, bytes, ofProject }: SearchedTable, addresses: number) {
+export function searchSql({ name, texts, packed, ofProject }: SearchedTable, addresses: number) {
   const text = `lower(concat_ws(char(10), ${texts.map((column) => `t.${column}`).join(", ")}))`;
-  const inTexts = texts.length === 0 ? "0" : `(instr(${text}, ?) > 0 AND instr(${text}, ?) > 0)`;
-  const one = bytes === null ? inTexts : `(${inTexts} OR ${bytes})`;
-  const any = Array.from({ length: addresses }, () => one).join(" OR ");
+  const any = (one: (first: string, second: string, spellings: string) => string) => {
+    const each = Array.from({ length: addresses }, (_, i) =>
+      one(`?${4 + 2 * i}`, `?${5 + 2 * i}`, `?${4 + 2 * addresses + i}`),
+    );
+    return `(${each.join(" OR ")})`;
+  };
+  const inTexts =
+    texts.length === 0
+      ? "0"
+      : any((first, second) => `(instr(${text}, ${first}) > 0 AND instr(${text}, ${second}) > 0)`);
+  const inBytes =
+    packed === null
+      ? "0"
+      : any((...given) => `zip_mentions(t.${packed}, ${bytesBefore(name)}, ${given.join(", ")})`);
   return `
-    SELECT t.rowid AS position FROM ${name} t NOT INDEXED
-    WHERE t.rowid > ? AND t.rowid <= ? AND iif(in_time(t.rowid), (${any}) AND ${ofProject}, 0)
+    SELECT t.rowid AS position, ${ownerOf(name)} AS owner, ${inBytes} AS inBytes
+    FROM ${name} t NOT INDEXED
+    WHERE t.rowid > ?1 AND t.rowid <= ?2
+      AND iif(in_time(t.rowid), (${inTexts} OR ${inBytes}) AND ${ofProject}, 0)
     ORDER BY t.rowid LIMIT ${ROWS}`;
 }
 
@@ -120,26 +144,28 @@ export async function findRows(
   app: App,
   table: SearchedTable,
   { projectSeq, addresses, after, last }: Search & { after: number; last: number },
-): Promise<{ rows: number[]; searchedTo: number | null }> {
-  const { texts, bytes } = table;
-  const markers = addresses.map((address) => markersOf(address));
-  const times = (texts.length === 0 ? 0 : 1) + (bytes === null ? 0 : 1);
+): Promise<{ rows: FoundRow[]; searchedTo: number | null }> {
   const found = await app.reader.find(
     projectSeq,
     {
-      sql: searchSql(table, markers.length),
+      sql: searchSql(table, addresses.length),
       values: [
         after,
         last,
-        ...markers.flatMap((pair) => Array.from({ length: times }, () => pair).flat()),
         projectSeq,
+        ...addresses.flatMap(markersOf),
+        ...(table.packed === null ? [] : addresses.map(spellingsInOctets)),
       ],
       isPartial: true,
     },
     READ_MS,
   );
-  const rows = found.rows.map(([position]) => Number(position));
-  const lastFound = rows.at(-1) ?? after;
+  const rows = found.rows.map(([row, owner, inBytes]) => ({
+    row: Number(row),
+    owner: typeof owner === "string" ? owner : Number(owner),
+    isInBytes: inBytes === 1,
+  }));
+  const lastFound = rows.at(-1)?.row ?? after;
   if (rows.length === ROWS) return { rows, searchedTo: lastFound };
   if (found.isComplete) return { rows, searchedTo: null };
   // The row at which the time was over was not searched.
@@ -156,13 +182,13 @@ type Cleaned = { rows: number; changed: number; postponed: number };
 export function cleanRows(
   app: App,
   table: SearchedTable,
-  { rows, search, hasTime }: { rows: readonly number[]; search: Search; hasTime: () => boolean },
+  { rows, search, hasTime }: { rows: readonly FoundRow[]; search: Search; hasTime: () => boolean },
 ): Cleaned {
   const cleaned = { rows: 0, changed: 0, postponed: 0 };
   const remove = removerOf(app, table.name);
-  for (const row of rows) {
-    const replace = () => replaceIn(app, table, row, search);
-    const result = remove === null ? replace() : remove(row, search, replace);
+  for (const found of rows) {
+    const replace = () => replaceIn(app, table, found.row, search);
+    const result = remove === null ? replace() : remove(found, search, replace);
     cleaned.rows++;
     if (result === "changed") cleaned.changed++;
     if (result === "postponed") cleaned.postponed++;
@@ -171,6 +197,17 @@ export function cleanRows(
   if (cleaned.changed > 0) forgetRows(app, table.name);
   return cleaned;
 }
+
+/** A row that has been found, and whether its bytes have the address. */
+export type FoundRow = {
+  row: number;
+  /**
+   * What the bytes belong to: a message, a mail, or the digest of a file. It never stands for other bytes, as
+   * the number of a row may after its deletion. Otherwise the number of the row.
+   */
+  owner: number | string;
+  isInBytes: boolean;
+};
 
 export type RowResult = "changed" | "postponed" | "unchanged";
 

@@ -4,7 +4,7 @@
  */
 
 import type { App } from "../../core/app.ts";
-import { mentions, spellingsOf } from "./spellings.ts";
+import { mentions, spellingsOf } from "../../lib/address-spellings.ts";
 
 /**
  * Each query finds the names of objects that have the address `?2` in the project `?1`, and the texts in

@@ -1,7 +1,7 @@
 /** Copies in memory of texts that an erasure changes. */
 
 import { expect, test } from "bun:test";
-import { spellingsOf } from "../../../src/modules/privacy/spellings.ts";
+import { spellingsOf } from "../../../src/lib/address-spellings.ts";
 import { cleanRows, searchedTables } from "../../../src/modules/privacy/sweep.ts";
 import { waitUntilRead } from "../../support/eventually.ts";
 import { campaignsPerTest } from "../campaigns/campaign-app.ts";
@@ -55,7 +55,7 @@ test("a change cleans as many rows as there is time for, and at least one", asyn
   const search = { projectSeq: t.project.seq, addresses: [EVE], spellings: spellingsOf(EVE) };
   const find = "SELECT seq FROM events WHERE project_seq = ? AND data LIKE '%eve@%'";
   const found = () => t.db.sqlite.query<{ seq: number }, [number]>(find).all(t.project.seq);
-  const rows = found().map(({ seq }) => seq);
+  const rows = found().map(({ seq }) => ({ row: seq, owner: seq, isInBytes: false }));
   const clean = (hasTime: () => boolean) =>
     t.app.writer.write(() => cleanRows(t.app.app, table, { rows, search, hasTime }));
   expect(await clean(() => false)).toEqual({ rows: 1, changed: 1, postponed: 0 });

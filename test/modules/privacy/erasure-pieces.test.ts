@@ -1,7 +1,9 @@
 /** An address that is divided between two stored pieces of a message. */
 
 import { expect, test } from "bun:test";
+import { spellingsOf } from "../../../src/lib/address-spellings.ts";
 import { decodedOctets, withEndOf } from "../../../src/lib/decoded-octets.ts";
+import { cleanRows, searchedTables } from "../../../src/modules/privacy/sweep.ts";
 import { type TestApp, testApp } from "../../support/app.ts";
 import { waitUntilRead } from "../../support/eventually.ts";
 
@@ -90,3 +92,24 @@ test("an erasure removes each such message, and no message to a person with a lo
   }
   await t.close();
 });
+
+test.each(["received_pieces", "message_pieces", "inbox_raw"])(
+  "a message that took the place of a found one meanwhile stays: %s",
+  async (name) => {
+    const t = await testApp();
+    await t.call("GET", "/inboxes");
+    storePieces(t, "m", [Buffer.from("A letter to another person.")]);
+    const table = searchedTables(t.app.app).find((each) => each.name === name);
+    if (table === undefined) throw new Error(`${name} is not searched`);
+    const search = { projectSeq: t.project.seq, addresses: [EVE], spellings: spellingsOf(EVE) };
+    const clean = (owner: number) => {
+      const rows = [{ row: 1, owner, isInBytes: true }];
+      return t.app.writer.write(() =>
+        cleanRows(t.app.app, table, { rows, search, hasTime: () => true }),
+      );
+    };
+    expect((await clean(999)).changed).toBe(0);
+    expect((await clean(1)).changed).toBe(1);
+    await t.close();
+  },
+);

@@ -45,7 +45,7 @@ function quotedInSmtp(spelling: string): string {
 }
 
 /** ASCII letters in lower case, so that the length stays. */
-export function lowerCase(text: string): string {
+function lowerCase(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
@@ -65,32 +65,51 @@ export function markersOf(address: string): [string, string] {
 
 /** True if the text contains one of the spellings, and not only as a part of a longer address. */
 export function mentions(text: string, spellings: readonly string[]): boolean {
-  return replaceAddress(text, spellings) !== text;
+  return placesOf(lowerCase(text), spellings).next().done !== true;
 }
+
+/**
+ * The same for octets in UTF-8: `octets` has one character for each (latin1), in lower case, and
+ * `spellings` come from `octetSpellings`. Large bytes are not decoded, because that takes longer.
+ */
+export function octetsMention(octets: string, spellings: readonly string[]): boolean {
+  return placesOf(octets, spellings).next().done !== true;
+}
+
+export const octetSpellings = (spellings: readonly string[]): string[] =>
+  spellings.map((spelling) => Buffer.from(spelling).toString("latin1").toLowerCase());
 
 /**
  * The text with the address replaced. A longer address that ends or begins in the same way is another
  * one: `eve@example.com` does not stand in `steve@example.com`.
  */
 export function replaceAddress(text: string, spellings: readonly string[]): string {
-  const folded = lowerCase(text);
-  /** The next place of each spelling; each is searched once from its last one on. */
-  const next = spellings.map((spelling) => placeOf(folded, spelling, 0));
   let result = "";
   let done = 0;
+  for (const { start, end } of placesOf(lowerCase(text), spellings)) {
+    result += text.slice(done, start) + ERASED_ADDRESS;
+    done = end;
+  }
+  return result + text.slice(done);
+}
+
+/** The places of the address in a text in lower case, from the first one on. */
+function* placesOf(
+  folded: string,
+  spellings: readonly string[],
+): Generator<{ start: number; end: number }> {
+  /** The next place of each spelling; each is searched once from its last one on. */
+  const next = spellings.map((spelling) => placeOf(folded, spelling, 0));
   for (let at = 0; ;) {
     next.forEach((place, i) => {
       if (place < at) next[i] = placeOf(folded, spellings[i] ?? "", at);
     });
     const start = Math.min(...next);
     const spelling = spellings[next.indexOf(start)];
-    if (spelling === undefined || start === Infinity) return result + text.slice(done);
+    if (spelling === undefined || start === Infinity) return;
     const end = start + spelling.length;
     const isAddress = isWhole(folded, start, end);
-    if (isAddress) {
-      result += text.slice(done, start) + ERASED_ADDRESS;
-      done = end;
-    }
+    if (isAddress) yield { start, end };
     at = isAddress ? end : start + 1;
   }
 }
