@@ -70,6 +70,8 @@ type Next = "more" | number | null;
 const unfinishedImports = statement<{ found: number }, [number]>(`
   SELECT 1 AS found FROM jobs WHERE project_seq = +? AND status IN ('QUEUED', 'RUNNING')
     AND kind IN ('IMPORT', 'DRY_RUN') LIMIT 1`);
+const findRunning = statement<Running, []>(`
+  SELECT seq, position ->> '$.phase' AS phase FROM erasures WHERE state = 'RUNNING' ORDER BY seq`);
 const insertFill = statement<null, [number]>("INSERT INTO page_fill (bytes) VALUES (zeroblob(?))");
 const removeFill = statement<null, []>(
   "DELETE FROM page_fill WHERE seq = (SELECT min(seq) FROM page_fill)",
@@ -88,16 +90,9 @@ export const erasureWorker = perApp((app: App) => {
 });
 
 async function step(app: App): Promise<Next> {
-  const running = app.db
-    .select()
-    .from(erasures)
-    .where(eq(erasures.state, "RUNNING"))
-    .orderBy(erasures.seq)
-    .all()
-    .map((row) => ({ row, position: positionOf(row) }));
-  const own: Work[] = [];
-  const shared: Work[] = [];
-  for (const work of running) (isShared(work.position.phase) ? shared : own).push(work);
+  const own: Running[] = [];
+  const shared: Running[] = [];
+  for (const each of findRunning(app).all()) (isShared(each.phase) ? shared : own).push(each);
   // Erasures that are requested without a pause do not hold back the others for ever.
   const isFull = shared.length >= MAX_SHARING;
   const [first, second] = isFull ? [stepShared, stepOwn] : [stepOwn, stepShared];
@@ -107,11 +102,12 @@ async function step(app: App): Promise<Next> {
 }
 
 /** Makes a step of the first erasure that has work. */
-async function stepOwn(app: App, works: readonly Work[]): Promise<Next> {
+async function stepOwn(app: App, running: readonly Running[]): Promise<Next> {
   let soonest: Next = null;
-  for (const { row, position } of works) {
-    if (isShared(position.phase)) continue;
-    const next = await PHASES[position.phase](app, row, position);
+  for (const { seq, phase } of running) {
+    if (isShared(phase)) continue;
+    const { row, position } = readWork(app, seq);
+    const next = await PHASES[phase](app, row, position);
     if (next === "more") return next;
     soonest = sooner(soonest, next);
   }
@@ -119,12 +115,13 @@ async function stepOwn(app: App, works: readonly Work[]): Promise<Next> {
 }
 
 /** Makes a step that is the same for all erasures in a phase, the first phase first. */
-async function stepShared(app: App, works: readonly Work[]): Promise<Next> {
+async function stepShared(app: App, running: readonly Running[]): Promise<Next> {
   let soonest: Next = null;
   for (const phase of SHARED) {
-    const together = works.filter(({ position }) => position.phase === phase);
+    const together = running.filter((each) => each.phase === phase);
     if (together.length === 0) continue;
-    const next = await SHARED_PHASES[phase](app, together);
+    const works = together.map(({ seq }) => readWork(app, seq));
+    const next = await SHARED_PHASES[phase](app, works);
     if (next === "more") return next;
     soonest = sooner(soonest, next);
   }
@@ -139,7 +136,14 @@ function sooner(a: Next, b: Next): Next {
 const positionOf = (row: ErasureRow): ErasurePosition =>
   Value.Parse(ErasurePosition, JSON.parse(row.position));
 
+type Running = { seq: number; phase: ErasurePosition["phase"] };
 type Work = { row: ErasureRow; position: ErasurePosition };
+
+function readWork({ db }: App, seq: number): Work {
+  const row = db.select().from(erasures).where(eq(erasures.seq, seq)).get();
+  if (row === undefined) throw new Error("an erasure that runs is missing");
+  return { row, position: positionOf(row) };
+}
 
 /** The phases that concern the whole file: erasures that have come to one of them share its steps. */
 const SHARED = ["FILL", "EMPTY", "LOG"] as const;

@@ -55,6 +55,7 @@ export const PERSON_TABLES: Readonly<Record<string, PersonTable>> = {
   alerts: none("They are about the installation."),
   api_keys: searched("Keys belong to the owner."),
   attachment_contents: searched("The files are named in `mails`.", {
+    unsearched: { digest: "It is the digest of the bytes." },
     bytes: { bytes: "searched for the address, also in base64 and quoted-printable" },
   }),
   attempts: { erasure: "EMPTIED", exported: "mails[].attempts" },

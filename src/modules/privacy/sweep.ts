@@ -128,8 +128,10 @@ export function searchSql({ name, texts, packed, ofProject }: SearchedTable, add
     packed === null
       ? "0"
       : any((...given) => `zip_mentions(t.${packed}, ${bytesBefore(name)}, ${given.join(", ")})`);
+  // A row without texts is found by its bytes; to search them again would take as long.
+  const isInBytes = texts.length === 0 ? "1" : inBytes;
   return `
-    SELECT t.rowid AS position, ${ownerOf(name)} AS owner, ${inBytes} AS inBytes
+    SELECT t.rowid AS position, ${ownerOf(name)} AS owner, ${isInBytes} AS isInBytes
     FROM ${name} t NOT INDEXED
     WHERE t.rowid > ?1 AND t.rowid <= ?2
       AND iif(in_time(t.rowid), (${inTexts} OR ${inBytes}) AND ${ofProject}, 0)
@@ -160,10 +162,10 @@ export async function findRows(
     },
     READ_MS,
   );
-  const rows = found.rows.map(([row, owner, inBytes]) => ({
+  const rows = found.rows.map(([row, owner, isInBytes]) => ({
     row: Number(row),
     owner: typeof owner === "string" ? owner : Number(owner),
-    isInBytes: inBytes === 1,
+    isInBytes: isInBytes === 1,
   }));
   const lastFound = rows.at(-1)?.row ?? after;
   if (rows.length === ROWS) return { rows, searchedTo: lastFound };
