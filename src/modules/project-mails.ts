@@ -65,14 +65,23 @@ function ensureVerified(app: App, { seq }: Project, { address }: Sender): void {
 }
 
 /**
- * Part of a change: queues one mail. Returns its id, or null for a suppressed address, for which
- * nothing is stored. Throws as `projectSender`, and 409 or 429 at the quotas.
+ * Part of a change: throws if the project can queue no mail now, as `projectSender`, `ensureStorage` and
+ * `ensureQueue` do. It is called before an address is looked up, so that a refusal does not tell which
+ * addresses would get no mail.
  */
-export function sendProjectMail(app: App, project: Project, mail: ProjectMail): string | null {
-  const sender = projectSender(app, project, mail.sender);
-  // Before the address is looked at, so that a full queue does not tell which addresses are suppressed.
+export function ensureProjectMail(app: App, project: Project, given?: Sender): Sender {
+  const sender = projectSender(app, project, given);
   ensureStorage(app, project.seq, true);
   ensureQueue(app, project.seq, 1, true);
+  return sender;
+}
+
+/**
+ * Part of a change: queues one mail. Returns its id, or null for a suppressed address, for which
+ * nothing is stored. Throws as `ensureProjectMail`.
+ */
+export function sendProjectMail(app: App, project: Project, mail: ProjectMail): string | null {
+  const sender = ensureProjectMail(app, project, mail.sender);
   if (suppressionReason(app, project.seq, mail.to) !== null) return null;
   const now = app.clock.now();
   const id = mail.id ?? newId(now);

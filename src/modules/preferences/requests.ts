@@ -19,7 +19,7 @@ import type { DueShift } from "../../lib/steady-clock.ts";
 import { fillPlaceholders, type Texts } from "../../render/language.ts";
 import { preferenceTexts } from "../../render/preference-texts.ts";
 import type { ContactRow } from "../contacts/service.ts";
-import { sendProjectMail } from "../project-mails.ts";
+import { ensureProjectMail, sendProjectMail } from "../project-mails.ts";
 import { projectBySeq } from "../projects.ts";
 import { type ButtonMail, buttonMail } from "./button-mail.ts";
 import { endRequests } from "./end-requests.ts";
@@ -62,7 +62,9 @@ function isTooSoon(app: App, { contact, kind, newAddress }: Asked): boolean {
 /**
  * Part of a change: stores a request and queues its mail, to the new address for NEW_ADDRESS and else
  * to the present one. Nothing is sent to a suppressed address, or too soon after a mail of this kind;
- * the caller says the same in all cases. Throws as `sendProjectMail`.
+ * the caller says the same in all cases. Throws as `sendProjectMail`, for each address alike. A change
+ * for NEW_ADDRESS takes the use of a link as well, so its answer always waits for the disk, and its time
+ * does not tell whether the address gets a mail.
  */
 export function requestByMail(
   app: App,
@@ -70,11 +72,12 @@ export function requestByMail(
   { brand, texts }: { brand: Brand; texts: Texts },
 ): void {
   const { contact, kind, newAddress } = asked;
+  const project = projectBySeq(app, contact.projectSeq);
+  ensureProjectMail(app, project);
   if (isTooSoon(app, asked)) return;
   const token = randomBase62(TOKEN_CHARACTERS);
   const link = `${app.url}/preference-requests/${token}`;
   const to = kind === "NEW_ADDRESS" && newAddress !== null ? newAddress : contact.email;
-  const project = projectBySeq(app, contact.projectSeq);
   const mail = mailOf(kind, { brand, texts, link, newAddress });
   if (sendProjectMail(app, project, { to, ...mail }) === null) return;
   const now = app.clock.now();

@@ -325,6 +325,52 @@ test("a suppressed address gets no mail, and the page says the same", async () =
   expect(requestsOf(person)).toEqual([]);
 });
 
+const newAddresses: [what: string, prepare: (person: Person) => Promise<unknown>][] = [
+  ["is unknown", async () => undefined],
+  ["is suppressed", ({ t }) => t.call("POST", "/suppressions", { email: "countess@new.example" })],
+  [
+    "was asked less than an hour ago",
+    async (person) => {
+      await person.submit(person.letter.manage, addressForm("countess@new.example"));
+      await person.submit(await linkTo(person, "ada@example.net"), CONFIRM);
+      await person.t.deliver();
+    },
+  ],
+];
+
+describe.each(newAddresses)("a new address that %s", (_, prepare) => {
+  /** The link that asks the present address, while the new one is in this state. */
+  async function asked(): Promise<{ person: Person; link: string }> {
+    const person = await writable();
+    await prepare(person);
+    person.t.db.sqlite.run(
+      "UPDATE preference_requests SET created_at = created_at - ? WHERE kind = 'ADDRESS'",
+      [HOUR_MS],
+    );
+    await person.submit(person.letter.manage, addressForm("countess@new.example"));
+    return { person, link: await linkTo(person, "ada@example.net") };
+  }
+
+  test("gets the answer of each other one, and the change is written", async () => {
+    const { person, link } = await asked();
+    const { sqlite } = person.t.db;
+    const written = () => sqlite.query("SELECT total_changes() AS n").get();
+    const before = written();
+    expect(mainOf(await person.submit(link, CONFIRM))).toContain("Now confirm your new address");
+    expect(written()).not.toEqual(before);
+    expect((await person.submit(link, CONFIRM)).status).toBe(404);
+  });
+
+  test("is refused as each other one while the project can queue no mail", async () => {
+    const { person, link } = await asked();
+    person.t.db.sqlite.run("UPDATE projects SET from_address = NULL WHERE seq = ?", [
+      person.t.project.seq,
+    ]);
+    expect((await person.submit(link, CONFIRM)).status).toBe(409);
+    expect((await person.fetchAs("GET", link)).status).toBe(200);
+  });
+});
+
 test("a project without a sender says that it is not possible, and stores nothing", async () => {
   const person = await mailed();
   const refused = await person.submit(person.letter.manage, addressForm("countess@new.example"));
