@@ -43,8 +43,8 @@ type Link = { seq: number; previous: number | null };
  * Largest number of chains in a cursor. With more, the next page follows the chains from the start.
  */
 const MAX_CURSOR_CHAINS = 100;
-/** LIMIT of a step that reads all events. */
-const NO_LIMIT = -1;
+/** Time for reading all events of a contact, which may be millions. */
+const ALL_LIMIT_MS = 60_000;
 /** Position of a cursor after the last event. */
 const END = 0;
 
@@ -163,11 +163,18 @@ export function createContactEvents({ db, reader }: Pick<App, "db" | "reader">) 
     hasSince: (contactSeq: number, seq: number): boolean =>
       isAfter.get(contactSeq, seq)?.found === 1,
 
-    /** Returns the `seq` of all events of the contact that are still in the log. */
-    seqsOf: (contactSeq: number): number[] =>
-      step
-        .all(JSON.stringify(heads.all(contactSeq).map(({ seq }) => seq)), NO_LIMIT)
-        .map(({ seq }) => seq),
+    /** Resolves to the `seq` of all events of the contact that are still in the log, oldest first. */
+    async seqsOf(projectSeq: number, contactSeq: number): Promise<number[]> {
+      const query = {
+        sql: `${chainsFrom(HEADS, { when: inTimeBy("e.seq") })}
+              SELECT group_concat(seq ORDER BY seq) FROM chains`,
+        values: [JSON.stringify(newestHeads({ projectSeq, contactSeq }))],
+      };
+      const { rows } = await reader.find(projectSeq, query, ALL_LIMIT_MS);
+      // One text, because each row of a reader is an object that this thread has to make.
+      const text = rows[0]?.[0];
+      return typeof text === "string" ? text.split(",").map(Number) : [];
+    },
 
     /**
      * Part of a change: removes the contact and the data from up to `limit` of its events, so that they

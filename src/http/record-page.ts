@@ -8,7 +8,7 @@ type RecordSection = {
   /** A sentence under the title. */
   note?: string;
   columns: readonly string[];
-  rows: readonly (readonly string[])[];
+  rows: Iterable<readonly string[]>;
   /** A sentence that is shown if there are no rows. */
   nothing: string;
 };
@@ -79,18 +79,26 @@ ${notes.map((note) => `<p>${Bun.escapeHTML(note)}</p>\n`).join("")}`;
 
 export const RECORD_END = "</body>\n</html>\n";
 
-export function recordSection({ title, note, columns, rows, nothing }: RecordSection): string {
-  const cells = (tag: "th" | "td", row: readonly string[]) =>
-    `<tr>${row.map((cell) => `<${tag}>${Bun.escapeHTML(cell)}</${tag}>`).join("")}</tr>`;
-  const about = note === undefined ? "" : `<p>${Bun.escapeHTML(note)}</p>\n`;
-  const table =
-    rows.length === 0
-      ? `<p>${Bun.escapeHTML(nothing)}</p>`
-      : `<div class="scroll"><table>
-<thead>${cells("th", columns)}</thead>
-<tbody>
-${rows.map((row) => cells("td", row)).join("\n")}
-</tbody>
-</table></div>`;
-  return `<h2>${Bun.escapeHTML(title)}</h2>\n${about}${table}\n`;
+function recordSection(section: RecordSection): string {
+  return [...recordSectionParts(section)].join("");
 }
+
+/** The parts of a section: one for each row, and others around them. */
+export function* recordSectionParts(section: RecordSection): Generator<string> {
+  const { title, note, columns, rows, nothing } = section;
+  yield `<h2>${Bun.escapeHTML(title)}</h2>\n`;
+  if (note !== undefined) yield `<p>${Bun.escapeHTML(note)}</p>\n`;
+  let count = 0;
+  for (const row of rows) {
+    if (count++ === 0) yield TABLE_START + rowOf("th", columns) + TABLE_BODY;
+    yield `${rowOf("td", row)}\n`;
+  }
+  yield count === 0 ? `<p>${Bun.escapeHTML(nothing)}</p>\n` : TABLE_END;
+}
+
+const TABLE_START = '<div class="scroll"><table>\n<thead>';
+const TABLE_BODY = "</thead>\n<tbody>\n";
+const TABLE_END = "</tbody>\n</table></div>\n";
+
+const rowOf = (tag: "th" | "td", row: readonly string[]): string =>
+  `<tr>${row.map((cell) => `<${tag}>${Bun.escapeHTML(cell)}</${tag}>`).join("")}</tr>`;

@@ -4,7 +4,12 @@
  */
 
 import type { App } from "../../core/app.ts";
-import { RECORD_END, RECORD_HEADERS, recordHead, recordSection } from "../../http/record-page.ts";
+import {
+  RECORD_END,
+  RECORD_HEADERS,
+  recordHead,
+  recordSectionParts,
+} from "../../http/record-page.ts";
 import { isoTime } from "../../lib/clock.ts";
 import { createYield } from "../../lib/yield.ts";
 import {
@@ -97,33 +102,40 @@ async function* pageParts(app: App, contact: ContactRow, texts: Texts): AsyncGen
       shown.push(rest);
     }
     const title = words.sections[section.name];
-    const table = await tableOf(shown, wording, yieldIfBusy);
-    yield recordSection({ title, ...table, nothing: words.nothing });
+    const table = tableOf(shown, wording);
+    for (const part of recordSectionParts({ title, ...table, nothing: words.nothing })) {
+      await yieldIfBusy();
+      yield part;
+    }
   }
   yield RECORD_END;
 }
 
 type ShownRecord = Omit<PersonRecord, "body">;
 
-/** One record is a list of its members; many are a table. `yieldIfBusy` is awaited before each row. */
-async function tableOf(
-  records: readonly ShownRecord[],
-  { words, label, cell }: Wording,
-  yieldIfBusy: () => Promise<void>,
-) {
+type Table = { columns: readonly string[]; rows: Iterable<readonly string[]> };
+
+/** One record is a list of its members; many are a table, whose rows are made one after another. */
+function tableOf(records: readonly ShownRecord[], wording: Wording): Table {
+  const { words, label, cell } = wording;
   const [first] = records;
   if (records.length === 1 && first !== undefined) {
     const rows = Object.entries(first).map(([name, value]) => [label(name), cell(name, value)]);
     return { columns: [words.field, words.value], rows };
   }
   const names = [...new Set(records.flatMap((record) => Object.keys(record)))];
-  const rows: string[][] = [];
+  return { columns: names.map(label), rows: rowsOf(records, names, wording) };
+}
+
+function* rowsOf(
+  records: readonly ShownRecord[],
+  names: readonly string[],
+  { cell }: Wording,
+): Generator<string[]> {
   for (const record of records) {
-    await yieldIfBusy();
     const members = new Map<string, unknown>(Object.entries(record));
-    rows.push(names.map((name) => cell(name, members.get(name))));
+    yield names.map((name) => cell(name, members.get(name)));
   }
-  return { columns: names.map(label), rows };
 }
 
 type Wording = ReturnType<typeof createWording>;

@@ -28,8 +28,8 @@ type PersonSection = {
 };
 
 const PAGE = 100;
-/** Events that are read at once by their numbers. */
-const EVENT_PAGE = 500;
+/** Events that are read at once by their numbers: one may have 256 KiB. */
+const EVENT_PAGE = 50;
 /** The newest mails whose bodies are in the JSON: each is rendered again. */
 export const MAX_BODIES = 1_000;
 
@@ -300,10 +300,11 @@ async function* readImportFaults(
 
 type EventRow = { seq: number; name: string; data: string | null; createdAt: number };
 
-function* readEvents(app: App, { seq }: ContactRow): Generator<PersonRecord> {
-  const seqs = eventsOfContact(app)
-    .seqsOf(seq)
-    .toSorted((a, b) => a - b);
+async function* readEvents(
+  app: App,
+  { projectSeq, seq }: ContactRow,
+): AsyncGenerator<PersonRecord> {
+  const seqs = await eventsOfContact(app).seqsOf(projectSeq, seq);
   for (let start = 0; start < seqs.length; start += EVENT_PAGE) {
     const sql = `SELECT events.seq, name, data, created_at AS createdAt
                  FROM json_each(?) AS wanted CROSS JOIN events ON events.seq = wanted.value`;

@@ -1,6 +1,7 @@
 /** The export of the data that is stored about a person, and the proof of their consents. */
 
 import { expect, test } from "bun:test";
+import { recordSectionParts } from "../../../src/http/record-page.ts";
 import { dataExportTexts } from "../../../src/render/data-export-texts.ts";
 import { textsIn } from "../../../src/render/language.ts";
 import { listAt, stringAt, valueAt } from "../../support/json.ts";
@@ -37,6 +38,23 @@ test("the JSON has the contact, its consents, mails with bodies, and events, and
   ]);
   expect(listAt(body, "events").map((event) => valueAt(event, "name"))).toContain("bought");
   expect((await t.call("GET", `/contacts/${id}/export`)).body).toEqual(body);
+});
+
+test("the page is made row by row, so that other requests are served meanwhile", () => {
+  let made = 0;
+  function* rows() {
+    while (made < 1_000) yield [`row ${++made}`];
+  }
+  const section = { title: "Events", columns: ["Name"], rows: rows(), nothing: "None." };
+  const parts = recordSectionParts(section);
+  let html = "";
+  for (const part of parts) {
+    html += part;
+    expect(part.split("<td>").length - 1).toBeLessThanOrEqual(1);
+    if (made === 10) break;
+  }
+  expect(made).toBe(10);
+  expect(html).toContain("<td>row 9</td>");
 });
 
 test("names the private topics of the person, and not those of others", async () => {
