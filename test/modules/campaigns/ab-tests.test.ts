@@ -388,6 +388,30 @@ describe("a campaign with an A/B test", () => {
     await soon(() => t.statusOf(id), "SENT");
   });
 
+  test("whose rest has left while it waits ends with its winner, and a contact who comes back gets it", async () => {
+    const id = await abCampaign({ ...TEST, winner: { by: "MANUAL" } });
+    insertAbContacts(t.db.sqlite, { id, share: TEST.share, holdOut: 0 }, { A: 1, B: 1, [REST]: 2 });
+    await t.act(id, "send");
+    await t.settle();
+    await soon(() => state(id), expect.objectContaining({ phase: "WAITING" }));
+    const rest = t.db.sqlite
+      .query<{ id: string }, [string]>(
+        `SELECT id FROM contacts WHERE email LIKE '%' || ? || '@x.test'
+           AND seq NOT IN (SELECT contact_seq FROM emails WHERE contact_seq IS NOT NULL)`,
+      )
+      .all(id.toLowerCase());
+    for (const contact of rest) {
+      await t.call("PATCH", `/contacts/${contact.id}`, { subscribed: false });
+    }
+    await advance(60);
+    expect(await state(id)).toMatchObject({ phase: "WAITING" });
+    await t.call("PATCH", `/contacts/${rest[0]?.id}`, { subscribed: true });
+    expect((await t.act(id, "winner", { variantId: "B" })).status).toBe(200);
+    await t.settle();
+    await soon(() => t.statusOf(id), "SENT");
+    expect([rest.length, t.count("variant IS NULL")]).toEqual([2, 1]);
+  });
+
   test("chooses by an event after the mail, and measures the effect on those without mail", async () => {
     const id = await started({
       ...TEST,
