@@ -33,10 +33,11 @@ import { perApp } from "../../lib/per-app.ts";
 import type { Contact } from "../contacts/model.ts";
 import { contactService, presentContact } from "../contacts/service.ts";
 import { eventLog } from "../../events/log.ts";
-import { type Audience, audienceAt } from "./sql/plan.ts";
+import { audienceAt } from "./sql/plan.ts";
 import { createAudiences } from "./sql/audiences.ts";
 import { createChangeReader } from "./membership/changes.ts";
-import { parseCondition } from "./condition/condition.ts";
+import { type Condition, parseCondition, parseStored } from "./condition/condition.ts";
+import type { Filter } from "./condition/filter.ts";
 import { createContactSegments } from "./contact-segments.ts";
 import { createDefinitions, type SegmentRow } from "./definitions.ts";
 import { createEdits } from "./edits.ts";
@@ -113,21 +114,24 @@ function createSegments(app: App) {
     audiences,
     members,
 
+    /** Throws 404 for an unknown segment. */
+    ensureExists: (projectSeq: number, id: string): void => void definitions.get(projectSeq, id),
+
     /** Returns the members of a segment who also meet `tests`; 404 for an unknown segment. */
     audienceOf: (projectSeq: number, id: string, tests: readonly ResolvedTest[] = []) =>
       definitions.segmentAudience(definitions.get(projectSeq, id), tests),
 
     /**
-     * The members that a DYNAMIC segment has, or would have with another condition. Throws 422 for a
+     * The condition of a DYNAMIC segment, or another one that it could have instead. Throws 422 for a
      * STATIC segment and for a condition that the segment cannot have.
      */
-    draftAudience(projectSeq: number, id: string, condition: unknown): Audience {
+    draftCondition(projectSeq: number, id: string, given: unknown): Condition<Filter> {
       const row = definitions.get(projectSeq, id);
       if (row.condition === null) throw hasNoCondition();
-      if (condition === undefined) return definitions.segmentAudience(row);
-      const checked = parseCondition(condition, "condition");
-      definitions.ensureResolvable(projectSeq, checked, row);
-      return definitions.conditionAudience(projectSeq, checked);
+      if (given === undefined) return parseStored(JSON.parse(row.condition), "condition");
+      const condition = parseCondition(given, "condition");
+      definitions.ensureResolvable(projectSeq, condition, row);
+      return condition;
     },
 
     /** Runs inside a change. Refuses a condition that refers to an unknown segment with 422. */

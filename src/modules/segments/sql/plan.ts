@@ -43,6 +43,10 @@ export function audienceAt({ tests, projectSeq }: Audience, now: number): Audien
   return audienceOf(tests, { projectSeq, now });
 }
 
+/** SQL condition for a row of `contacts`: it belongs to the audience at another time. */
+export const whereAt = ({ tests, projectSeq }: Audience, now: number): Fragment =>
+  allOf(tests.map((test) => compileTest(test, { projectSeq, now })));
+
 /** Splits a condition into tests that must all hold. An OR condition is one test. */
 export function conjunctsOf(condition: Resolved): ResolvedTest[] {
   if (condition.logic === "OR" && condition.groups.length > 1) {

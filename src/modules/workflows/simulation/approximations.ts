@@ -8,7 +8,7 @@ import { statement } from "../../../db/statement.ts";
 import { isoTime } from "../../../lib/clock.ts";
 import { isServiceEvent } from "../../../lib/service-events.ts";
 import { leafTests } from "../../segments/condition/dependencies.ts";
-import type { Audience } from "../../segments/sql/plan.ts";
+import type { ResolvedTest } from "../../segments/condition/references.ts";
 import { type Graph, triggerOf } from "../graph/graph.ts";
 import { awaitedEventsOf } from "../graph/references.ts";
 import type { ConditionNeeds, Needs } from "./needs.ts";
@@ -40,8 +40,8 @@ function commonTexts(
 /** The limits of a backtest of a segment. */
 export function segmentApproximations(
   app: App,
-  { projectSeq, tests }: Audience,
-  { needs, from }: { needs: ConditionNeeds; from: number },
+  projectSeq: number,
+  { tests, needs, from }: { tests: readonly ResolvedTest[]; needs: ConditionNeeds; from: number },
 ): string[] {
   const kinds = new Set(
     leafTests(tests).flatMap((test) => (test.kind === "field" ? test.target.kind : [])),

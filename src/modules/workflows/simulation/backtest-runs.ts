@@ -149,13 +149,16 @@ export async function replayGroups(
     names: readonly string[];
     /** Events that were caused by this workflow are left out. */
     workflowSeq?: number;
+    /** Most contacts of a group. */
+    maxGroup?: number;
   },
   replay: (group: Group) => Promise<void>,
 ): Promise<void> {
-  const { projectSeq, contacts, names, workflowSeq = NO_WORKFLOW } = input;
+  const { projectSeq, contacts, names, workflowSeq = NO_WORKFLOW, maxGroup = GROUP } = input;
+  const largest = Math.min(maxGroup, GROUP);
   const endsAt = app.clock.elapsed() + LIMIT_MS;
   state.total = contacts.length;
-  let size = GROUP;
+  let size = largest;
   while (state.done < contacts.length && state.status === "RUNNING") {
     if (app.clock.elapsed() > endsAt) throw tooSlow();
     const contactSeqs = contacts.slice(state.done, state.done + size);
@@ -170,7 +173,7 @@ export async function replayGroups(
     }
     await replay({ contactSeqs, events });
     state.done += contactSeqs.length;
-    if (share < 0.5) size = Math.min(2 * size, GROUP);
+    if (share < 0.5) size = Math.min(2 * size, largest);
   }
 }
 

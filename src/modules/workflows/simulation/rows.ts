@@ -56,9 +56,16 @@ export async function readProjectRows(
 export const readConditionRows = (
   app: App,
   projectSeq: number,
-  { eventNames, campaignIds }: ConditionNeeds,
+  {
+    eventNames,
+    campaignIds,
+    hasReferences,
+  }: Pick<ConditionNeeds, "eventNames" | "campaignIds"> & { hasReferences: boolean },
 ): Promise<TableRows[]> =>
   readAll(app, projectSeq, [
+    ...(hasReferences
+      ? [{ table: "segments", where: "project_seq = ?", values: [projectSeq] }]
+      : []),
     { table: "topics", where: "project_seq = ?", values: [projectSeq] },
     {
       table: "event_names",

@@ -12,14 +12,14 @@
 
 import type { Database } from "bun:sqlite";
 import { isServiceEvent } from "../../../lib/service-events.ts";
+import { parseStored } from "../../segments/condition/condition.ts";
+import { segmentService } from "../../segments/service.ts";
 import type { Bound } from "../../segments/sql/bind.ts";
+import { whereAt } from "../../segments/sql/plan.ts";
 import { createContactStates } from "./contact-states.ts";
 import { parseRecordedEvents, type RecordedEvent } from "./recorded-events.ts";
 import { distinctFirst } from "./replay-counts.ts";
 import { createSandboxApp, type SandboxApp, type SandboxAppInput } from "./sandbox-app.ts";
-
-/** A time at which the members are found, and the values of the condition then. */
-type Moment = { at: number; values: readonly Bound[] };
 
 export type SegmentReplayTask = {
   kind: "segment";
@@ -27,10 +27,10 @@ export type SegmentReplayTask = {
   contactSeqs: readonly number[];
   /** JSON: the `RecordedEvent` of the contacts in any order. */
   events: string;
-  /** SQL condition for a row of `contacts`. */
-  where: string;
-  /** The first one is before the first day, the others are the ends of the days. */
-  moments: readonly Moment[];
+  /** A checked condition in its stored form. */
+  condition: unknown;
+  /** The times at which the members are found: before the first day, and at the end of each day. */
+  moments: readonly number[];
 };
 
 /** The numbers of a moment: members, and those who were not, or were, members at the moment before. */
@@ -56,7 +56,7 @@ export async function replaySegment(task: SegmentReplayTask): Promise<MemberCoun
   const events = parseRecordedEvents(task.events).toSorted((a, b) => a.at - b.at);
   const [first] = task.moments;
   if (first === undefined) return NO_MEMBERS;
-  const startAt = Math.min(first.at, events[0]?.at ?? first.at);
+  const startAt = Math.min(first, events[0]?.at ?? first);
   const sandbox = createSandboxApp({ ...task.sandbox, startAt });
   try {
     await sandbox.app.writer.write(() => findMembers(sandbox, events, task));
@@ -69,9 +69,11 @@ export async function replaySegment(task: SegmentReplayTask): Promise<MemberCoun
 function findMembers(
   sandbox: SandboxApp,
   events: readonly RecordedEvent[],
-  { contactSeqs, where, moments, sandbox: { projectSeq } }: SegmentReplayTask,
+  { contactSeqs, condition, moments, sandbox: { projectSeq } }: SegmentReplayTask,
 ): void {
   const { sqlite } = sandbox.app.db;
+  const checked = parseStored(condition, "condition");
+  const audience = segmentService(sandbox.app).audienceOfCondition(projectSeq, checked);
   const later = createLaterRows(sqlite);
   const states = createContactStates(sandbox, events, { contactSeqs, written: new Set() });
   // The only change of a contact that is known before its events.
@@ -79,9 +81,9 @@ function findMembers(
   sqlite.run("CREATE TEMP TABLE members (moment, seq, PRIMARY KEY (moment, seq)) WITHOUT ROWID");
   const addMembers = sqlite.prepare<unknown, Bound[]>(`
     INSERT INTO members SELECT ?, contacts.seq FROM contacts
-    WHERE contacts.project_seq = ? AND contacts.created_at <= ? AND ${where}`);
+    WHERE contacts.project_seq = ? AND contacts.created_at <= ? AND ${audience.where.text}`);
   let next = 0;
-  for (const [moment, { at, values }] of moments.entries()) {
+  for (const [moment, at] of moments.entries()) {
     for (let event = events[next]; event !== undefined && event.at <= at; event = events[++next]) {
       sandbox.clock.set(event.at);
       if (isServiceEvent(event.name) || !later.isUnchangedSince(event)) {
@@ -91,7 +93,8 @@ function findMembers(
     }
     sandbox.clock.set(at);
     later.addUntil(at);
-    addMembers.run(moment, projectSeq, at, ...values);
+    // The SQL is the same at all times; only its values are others.
+    addMembers.run(moment, projectSeq, at, ...whereAt(audience, at).values);
   }
 }
 
@@ -161,7 +164,7 @@ const NEWEST_ENTRIES = `
 function countMembers(
   sqlite: Database,
   events: readonly RecordedEvent[],
-  moments: readonly Moment[],
+  moments: readonly number[],
 ): MemberCounts {
   const countsIn = (sql: string) =>
     new Map(
@@ -179,7 +182,7 @@ function countMembers(
       left: exits.get(i) ?? 0,
     })),
     examples: fewOf(entered).map(({ moment, contactSeq }) => {
-      const [after, until] = [moments[moment - 1]?.at ?? 0, moments[moment]?.at ?? 0];
+      const [after, until] = [moments[moment - 1] ?? 0, moments[moment] ?? 0];
       const event = events.findLast(
         ({ at, contactSeq: seq }) => seq === contactSeq && at > after && at <= until,
       );
