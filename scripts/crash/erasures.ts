@@ -20,6 +20,7 @@ import {
 
 const MAX_UPTIME_MS = 700;
 const AT_ONCE = 5;
+const EVENTS_OF_FIRST = 600;
 
 export type ErasureCrashOptions = CrashOptions & { people: number };
 
@@ -115,7 +116,10 @@ export function crashErasures(options: ErasureCrashOptions): Promise<Outcome> {
   });
 }
 
-/** Contacts with events, and other people's records that mention them. */
+/**
+ * Contacts with events, and other people's records that mention them. The first contact has so many that
+ * it is removed in parts.
+ */
 async function fill(api: Api, people: readonly Person[]): Promise<void> {
   for (const { email } of people) {
     await api.read(Received, "POST", "/contacts", { email, data: { note: email } });
@@ -123,6 +127,9 @@ async function fill(api: Api, people: readonly Person[]): Promise<void> {
     const event = { event: "invited", email: "guest@example.net", data: guest };
     await api.read(Received, "POST", "/v1/track", event);
   }
+  const email = people[0]?.email;
+  const often = Array.from({ length: EVENTS_OF_FIRST }, (_, i) => ({ event: `e${i % 3}`, email }));
+  await Promise.all(often.map((event) => api.read(Received, "POST", "/v1/track", event)));
 }
 
 const ADDRESS = /erase-\d{1,9}(?:@|%40|=40)example/i;

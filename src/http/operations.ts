@@ -7,7 +7,7 @@
  *   it has waited, gets `storeWithoutQuota` for them.
  * - `write`: the function runs inside a change. Its writes, its answer (for an Idempotency-Key) and the
  *   entry in the audit log are stored together, and then the request is answered. `prepare` runs before
- *   the change and may be asynchronous.
+ *   the change and may be asynchronous. `finish` runs after it, and the answer waits for it.
  *
  * The function gets the application and the request, and returns the `data` of the answer. An operation
  * that does not fit is a route of Elysia, as in modules/emails/routes.ts.
@@ -107,6 +107,11 @@ type Write<Path extends string, Body extends TSchema, A extends TSchema, Prepare
     call: Call<Path, TSchema, Body>,
     prepared: Prepared,
   ) => SyncData<Data<A>> | Created<SyncData<Data<A>>>;
+  /**
+   * Work that the change has ordered and that goes on after a crash. A repeated request with the same
+   * Idempotency-Key waits for it, too.
+   */
+  finish?: (app: App, data: Data<A>) => Promise<void>;
 };
 
 class Created<T> {
@@ -169,7 +174,7 @@ export function write<
   Body extends TSchema = TSchema,
   Prepared = undefined,
 >(route: Path, operation: Write<Path, Body, A, Prepared>): Operation {
-  const { query, body, answer, etag, run, prepare, ...rest } = operation;
+  const { query, body, answer, etag, run, prepare, finish, ...rest } = operation;
   const { status: declared, isWithinQuota = true, isSecret = false, ...about } = rest;
   const hasNoContent = isEmpty(answer);
   const isIdempotent = about.isIdempotent === true;
@@ -189,9 +194,11 @@ export function write<
     return { status: code, body: envelope(data), isSecret };
   }
 
-  function etagIn(stored: object): number | undefined {
+  async function finished(app: App, context: Context, stored: object) {
     const data: Data<A> = Reflect.get(stored, "data");
-    return etag?.(data);
+    setEtag(context, etag?.(data));
+    await finish?.(app, data);
+    return stored;
   }
 
   return {
@@ -209,16 +216,13 @@ export function write<
         return () => answerOf(run(app, call, value));
       }
       if (isIdempotent) {
-        const stored = await (isWithinQuota ? once : onceWithoutQuota)(prepared);
-        setEtag(context, etagIn(stored));
-        return stored;
+        return finished(app, context, await (isWithinQuota ? once : onceWithoutQuota)(prepared));
       }
       const change = await prepared();
       const stored = await (isWithinQuota ? store : storeWithoutQuota)(change);
       if (hasNoContent) return status(204, undefined);
       context.set.status = stored.status;
-      setEtag(context, etagIn(stored.body));
-      return stored.body;
+      return finished(app, context, stored.body);
     },
   };
 }

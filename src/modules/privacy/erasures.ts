@@ -120,6 +120,7 @@ const findSuppression = statement<
   { reason: ErasedStanding; expiresAt: number | null },
   [number, string]
 >("SELECT reason, expires_at AS expiresAt FROM suppressions WHERE project_seq = +? AND email = +?");
+const findReceipt = statement<{ seq: number }, [string]>("SELECT seq FROM erasures WHERE id = +?");
 const findHolder = statement<{ seq: number }, [number, string]>(
   "SELECT seq FROM contacts WHERE project_seq = +? AND email = +?",
 );
@@ -249,18 +250,14 @@ function emptySome(app: App, contactSeq: number): boolean {
   return true;
 }
 
-/** Erases a person whose contact is removed in parts, before the change of a request; null for another. */
-async function eraseInParts(
-  app: App,
-  person: Person,
-  cause: ErasureCause,
-): Promise<ErasureRow | null> {
-  const { projectSeq, email } = person;
-  const contact = findHolder(app).get(projectSeq, email);
-  if (contact === null || !isLarge(app, contact.seq, projectSeq)) return null;
-  const row = await app.writer.write(() => erasePerson(app, person, cause));
+/**
+ * Removes a contact that is removed in parts, after the change that has stored its receipt. The worker
+ * does the same meanwhile, and after a crash.
+ */
+async function finishRemoval(app: App, receiptId: string): Promise<void> {
+  const row = findReceipt(app).get(receiptId);
+  if (row === null) return;
   while (await app.writer.write(() => removePart(app, row.seq)));
-  return row;
 }
 
 /** A person who left, or who erases themselves, must not get newsletters again by an import. */
@@ -322,15 +319,11 @@ export const erasureOperations = operations(
       isWithinQuota: false,
       answer: Envelope(ErasureReceipt),
       status: 201,
-      prepare(app, { project, params, actor }) {
-        const { email } = getContact(app, project.seq, params.id);
-        return eraseInParts(app, { projectSeq: project.seq, email }, actor());
-      },
-      run(app, { project, params, actor }, erased) {
-        if (erased !== null) return presentErasure(erased);
+      run(app, { project, params, actor }) {
         const { email } = getContact(app, project.seq, params.id);
         return presentErasure(erasePerson(app, { projectSeq: project.seq, email }, actor()));
       },
+      finish: (app, { id }) => finishRemoval(app, id),
     }),
     write("POST /erasures", {
       id: "eraseAddress",
@@ -343,10 +336,11 @@ export const erasureOperations = operations(
       body: limited(ErasureInput, BODY_LIMITS.settings),
       answer: Envelope(ErasureReceipt),
       status: 201,
-      prepare: (app, { project, body, actor }) =>
-        eraseInParts(app, personOf(project, body), actor()),
-      run: (app, { project, body, actor }, erased) =>
-        presentErasure(erased ?? erasePerson(app, personOf(project, body), actor())),
+      run(app, { project, body, actor }) {
+        const person = { projectSeq: project.seq, email: normalizedAddress(body.email) };
+        return presentErasure(erasePerson(app, person, actor()));
+      },
+      finish: (app, { id }) => finishRemoval(app, id),
     }),
     read("GET /contacts/:id/export", {
       id: "exportPerson",
@@ -401,11 +395,6 @@ export const erasureOperations = operations(
     }),
   ],
 );
-
-const personOf = (project: { seq: number }, { email }: Static<typeof ErasureInput>): Person => ({
-  projectSeq: project.seq,
-  email: normalizedAddress(email),
-});
 
 function addressInUse(use: string): AppError {
   return new AppError(409, "ADDRESS_IN_USE", `The project itself uses this address: ${use}.`, {

@@ -55,12 +55,15 @@ test("nothing is left when the request is answered, and waiting mail is cancelle
   await open();
   await fill();
   const id = (await t.call("GET", "/contacts")).text("contacts.0.id");
-  const answer = await t.call("POST", `/contacts/${id}/erasure`);
+  const erase = () =>
+    t.call("POST", `/contacts/${id}/erasure`, undefined, { headers: { "idempotency-key": "one" } });
+  const answer = await erase();
   expect(answer.status).toBe(201);
   expect(left()).toEqual(NOTHING);
   expect((await t.call("GET", `/contacts/${id}`)).status).toBe(404);
   expect(t.countRows("emails WHERE status = 'CANCELLED'")).toBe(1);
   expect(answer.at("data.counts")).toMatchObject({ contacts: 1, emails: 3 });
+  expect((await erase()).body).toEqual(answer.body);
   expect((await t.call("GET", "/erasures")).at("data.total")).toBe(1);
 });
 
