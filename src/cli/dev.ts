@@ -14,7 +14,7 @@ import type { SettingSources, StoredTexts } from "../config/read.ts";
 import type { Config } from "../config/settings.ts";
 import { sha256 } from "../lib/crypto.ts";
 import { VERSION } from "../lib/version.ts";
-import { createProject, findProject } from "../modules/projects.ts";
+import { changeProject, createProject, findProject } from "../modules/projects.ts";
 import {
   type Command,
   type Input,
@@ -40,6 +40,8 @@ const DevKeys = Type.Object({ secretKey: Type.String(), publicKey: Type.String()
 type DevKeys = { secretKey: string; publicKey: string };
 
 const PROJECT_NAME = "Development";
+/** The default sender, so that forms, workflows and the preference page can send at once. */
+const SENDER = { address: "hello@example.org", name: PROJECT_NAME };
 
 const DEV_PORT = 8025;
 const SMTP_PORT = 1025;
@@ -51,7 +53,7 @@ export const dev: Command = {
     `SMTP on port ${SMTP_PORT} and HTTP on port ${DEV_PORT} of --host, the ports that frameworks use for\n` +
     "mail catchers. It is the server of `mailstead serve` with other defaults: no mail leaves, no\n" +
     "domain must be verified, and neither requests nor captured mails are limited per second.\n" +
-    "The first start creates a project, its keys and an inbox.\n" +
+    `The first start creates a project with the default sender ${SENDER.address}, its keys and an inbox.\n` +
     `With --data ${TEMPORARY_DATA} all data is in a folder that is removed when the command ends.`,
   positionals: [],
   flags: [],
@@ -150,7 +152,9 @@ async function devKeys(app: Server, file: string): Promise<DevKeys> {
   const isValid = stored !== null && findKey(app.app, sha256(stored.secretKey))?.isUsable === true;
   if (isValid) return stored;
   const created = await app.writer.write(() => {
-    const project = findProject(app.app, PROJECT_NAME) ?? createProject(app.app, PROJECT_NAME);
+    const project =
+      findProject(app.app, PROJECT_NAME) ??
+      changeProject(app.app, createProject(app.app, PROJECT_NAME), { sender: SENDER });
     inboxService(app.app).defaultOf(project.seq);
     const key = (kind: "SECRET" | "PUBLIC") =>
       createKey(app.app, project.seq, { kind, name: "mailstead dev", expiresAt: null }).text;

@@ -58,6 +58,28 @@ test("catches a mail over SMTP, which both interfaces show", async () => {
   expect(valueAt(mailpit, "messages.0.Subject")).toBe("Hello");
 });
 
+test("creates a project whose forms can send their mails", async () => {
+  const url = server.at("url");
+  const headers = {
+    Authorization: `Bearer ${server.at("secretKey")}`,
+    "Content-Type": "application/json",
+  };
+  const body = JSON.stringify({ name: "Footer", title: "Stay in touch" });
+  const form: unknown = await (
+    await fetch(`${url}/forms`, { method: "POST", headers, body })
+  ).json();
+  const sent = await fetch(stringAt(form, "data.url"), {
+    method: "POST",
+    body: new URLSearchParams({ email: "grace@example.com" }),
+  });
+  expect(sent.status).toBe(200);
+  const wait = await fetch(`${url}/emails?limit=1`, { headers });
+  expect(valueAt(await wait.json(), "data.items.0")).toMatchObject({
+    to: "grace@example.com",
+    from: "hello@example.org",
+  });
+});
+
 test("limits neither requests nor mails that are sent over HTTP", async () => {
   const url = server.at("url");
   const headers = {
