@@ -107,9 +107,9 @@ type Person = {
   email: string;
 };
 
-const formerAddresses = statement<{ email: string }, [number]>(`
+const formerAddresses = statement<{ email: string }, [number, string]>(`
   SELECT to_address AS email FROM emails
-  WHERE contact_seq = +? AND to_address IS NOT NULL AND source <> 'TEST'`);
+  WHERE contact_seq = +? AND to_address <> +? AND source <> 'TEST'`);
 const hasUnsubscribed = statement<{ found: number }, [number, number]>(`
   SELECT 1 AS found FROM contact_events s JOIN event_names n ON n.seq = s.name_seq
   WHERE s.contact_seq = +? AND n.project_seq = +? AND n.name = 'contact.unsubscribed' LIMIT 1`);
@@ -159,7 +159,7 @@ export function erasePerson(
   const contact = contactService(app).findByEmail(projectSeq, email);
   const standing =
     standingOf(app, { projectSeq, email }, contact, cause) ?? former?.standing ?? null;
-  const formerOnes = contact === null ? [] : formerAddresses(app).all(contact.seq);
+  const formerOnes = contact === null ? [] : formerAddresses(app).all(contact.seq, email);
   const addresses = [...new Set([email, ...formerOnes.map((row) => row.email)])].filter(
     (address) => address === email || findHolder(app).get(projectSeq, address) === null,
   );
