@@ -34,6 +34,10 @@ function createRemoval(app: App) {
     contactMails(app).forget(mails);
   }
 
+  function callHandlers(contactSeq: number): void {
+    for (const handle of handlers) handle(contactSeq);
+  }
+
   /** Returns false if there are no more events. */
   function forgetEvents(contactSeq: number, limit: number): boolean {
     const events = eventsOfContact(app).detach(contactSeq, limit);
@@ -42,7 +46,10 @@ function createRemoval(app: App) {
   }
 
   return {
-    /** Registers a handler. It is called in the change that removes a contact, before it is deleted. */
+    /**
+     * Registers a handler. It is called in the change that removes a contact, before it is deleted. For a
+     * contact that is removed in parts it is called at the beginning as well.
+     */
     onRemove(handler: RemoveContact): void {
       handlers.push(handler);
     },
@@ -57,7 +64,7 @@ function createRemoval(app: App) {
 
     /** The contact is deleted last, and rows that refer to it are deleted with it. */
     remove(contactSeq: number): void {
-      for (const handle of handlers) handle(contactSeq);
+      callHandlers(contactSeq);
       contactMails(app).cancel(contactSeq);
       forgetMails(contactMails(app).all(contactSeq));
       while (forgetEvents(contactSeq, EVENTS));
@@ -65,10 +72,12 @@ function createRemoval(app: App) {
     },
 
     /**
-     * The removal of a contact with many mails and events in parts. `begin` cancels its queued mails and
-     * lets no campaign choose it, and after the parts follows `remove`. All are parts of changes.
+     * The removal of a contact with many mails and events in parts. `begin` cancels its executions of
+     * workflows and its queued mails, and lets no campaign choose it, so that no mail leaves between the
+     * parts. After the parts follows `remove`, which also removes the data that came meanwhile. All are parts of changes.
      */
     begin(contactSeq: number): void {
+      callHandlers(contactSeq);
       unsubscribe.run(contactSeq);
       contactMails(app).cancel(contactSeq);
     },

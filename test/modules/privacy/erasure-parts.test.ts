@@ -6,8 +6,10 @@ import { contactMails } from "../../../src/outbox/contact-mails.ts";
 import { erasePerson, removePart } from "../../../src/modules/privacy/erasures.ts";
 import { type TestApp, testApp } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
+import { startAutomation } from "../../support/automation.ts";
 import { waitUntilRead } from "../../support/eventually.ts";
 import { ACCEPTED, testTransport } from "../../support/transport.ts";
+import { chain, delay, step } from "../workflows/graphs.ts";
 
 const ADA = "ada@example.com";
 const MAIL = { from: "a@acme.test", to: ADA, subject: "Hello", body: "<p>Dear Ada</p>" };
@@ -105,4 +107,20 @@ test("a message of which a copy still waits is left to the last part", async () 
   expect(ended()).toEqual([]);
   t.db.sqlite.run("UPDATE emails SET next_at = NULL, status = 'CANCELLED' WHERE status = 'QUEUED'");
   expect(ended()).toHaveLength(2);
+});
+
+test("workflows of the contact end with the first change, so that they mail nobody between the parts", async () => {
+  const a = await startAutomation();
+  t = a.t;
+  const templateId = await a.template({ type: "TRANSACTIONAL" });
+  await a.workflow(chain(delay("wait"), step("mail", "SEND_EMAIL", { templateId })));
+  await a.track("signed-up", {}, ADA);
+  for (let i = 0; i < 500; i++) await t.call("POST", "/v1/track", { event: "seen", email: ADA });
+  const { app } = t.app;
+  const statuses = await app.writer.write(() => {
+    erasePerson(app, { projectSeq: t.project.seq, email: ADA }, { kind: "PERSON" });
+    const sql = "SELECT status FROM workflow_executions WHERE contact_seq IS NOT NULL";
+    return t.db.sqlite.query<{ status: string }, []>(sql).all();
+  });
+  expect(statuses).toEqual([{ status: "CANCELLED" }]);
 });
