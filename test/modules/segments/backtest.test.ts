@@ -4,6 +4,9 @@
  */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { AppError } from "../../../src/lib/errors.ts";
+import { newRun, runBacktest } from "../../../src/modules/workflows/simulation/backtest-runs.ts";
+import { NO_MEMBERS } from "../../../src/modules/workflows/simulation/segment-replay.ts";
 import type { TestApp } from "../../support/app.ts";
 import { backtestOf } from "../../support/backtests.ts";
 import { settleEventLoop } from "../../support/eventually.ts";
@@ -195,6 +198,21 @@ describe("a backtest of a segment", () => {
     expect((await t.call("POST", cancelPath)).at("data.status")).toBe("CANCELLED");
     await backtestOf(t, workflowPath, { days: 1 });
     expect((await t.call("GET", `${segmentPath}/backtest`)).at("data.backtest")).toBeNull();
+  });
+
+  test("stays cancelled if its last group of contacts fails", async () => {
+    const id = await segment();
+    const period = { days: 1, from: 0, until: 0 };
+    const state = { kind: "segment" as const, ...newRun(id, period, []), counts: NO_MEMBERS };
+    const failed = new AppError(503, "SERVICE_UNAVAILABLE", "The server stops.");
+    runBacktest(t.app.app, t.project.seq, state, async () => {
+      await settleEventLoop();
+      throw failed;
+    });
+    await t.call("POST", `/segments/${id}/backtest/cancel`);
+    await settleEventLoop();
+    const last = await t.call("GET", `/segments/${id}/backtest`);
+    expect(last.at("data.backtest")).toMatchObject({ status: "CANCELLED", error: null });
   });
 });
 

@@ -102,6 +102,8 @@ async function untilItEnds(app: App, state: AnyBacktest, work: () => Promise<voi
       const details = { [kind]: subjectId, error: describeError(error) };
       app.log.error("a backtest failed unexpectedly", details);
     }
+    // One that was cancelled stays so, even if the group of contacts that was under way fails.
+    if (state.status !== "RUNNING") return;
     state.status = "FAILED";
     state.error = isExpected ? error.message : "An unexpected error of the server; see its log.";
   }

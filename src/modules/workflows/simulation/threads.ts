@@ -88,9 +88,9 @@ async function run(
 
 function refusalOf({ reason, message: cause }: ThreadPoolError): AppError {
   const message = {
-    full: "Too many workflows and segments are tried at the same time.",
-    late: "What is tried takes more than a minute.",
-    failed: "It cannot be tried right now.",
+    full: "Too many simulations and backtests run at the same time.",
+    late: "A simulation, or a part of a backtest, has taken more than a minute.",
+    failed: "A simulation or a backtest cannot run right now.",
     stopping: "The server stops.",
   }[reason];
   return new AppError(503, "SERVICE_UNAVAILABLE", message, {
