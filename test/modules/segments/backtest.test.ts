@@ -6,6 +6,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { AppError } from "../../../src/lib/errors.ts";
 import { newRun, runBacktest } from "../../../src/modules/workflows/simulation/backtest-runs.ts";
+import type { TestedMails } from "../../../src/modules/workflows/simulation/needs.ts";
+import { readContactRows } from "../../../src/modules/workflows/simulation/rows.ts";
 import { NO_MEMBERS } from "../../../src/modules/workflows/simulation/segment-replay.ts";
 import type { TestApp } from "../../support/app.ts";
 import { backtestOf } from "../../support/backtests.ts";
@@ -259,6 +261,34 @@ describe("a backtest of a condition on mails", () => {
     const condition = one(field, operator, rest);
     const found = await backtestOf(t, `/segments/${id}`, { days: 4, condition });
     expect(membersIn(found)).toEqual(members);
+  });
+
+  test("reads only the mails that the condition tests", async () => {
+    const from = "news@acme.test";
+    const texts = {
+      name: "T",
+      type: "TRANSACTIONAL",
+      subject: "Hello",
+      body: "<p>Hello</p>",
+      from,
+    };
+    const template = await t.create("/templates", texts, "data.id");
+    await t.call("POST", "/v1/send", { to: "reader@x.test", template });
+    await t.call("POST", "/v1/send", { to: "reader@x.test", subject: "S", body: "<p>B</p>", from });
+    expect(t.countRows("emails WHERE contact_seq IS NOT NULL")).toBe(3);
+    const contact = t.db.sqlite.query<{ seq: number }, []>("SELECT seq FROM contacts").get();
+    const none = { ofCampaigns: [], ofTemplates: [], withClicks: false };
+    const readMails = async (mails: Partial<TestedMails>) => {
+      const needs = { addresses: [], hasSegments: false, mails: { ...none, ...mails } };
+      const tables = await readContactRows(t.app.app, t.project.seq, [contact?.seq ?? 0], needs);
+      const rows = tables.find(({ table }) => table === "emails")?.rows;
+      return rows === undefined ? null : listAt({ rows: JSON.parse(rows) }, "rows").length;
+    };
+    expect(await readMails({})).toBeNull();
+    expect(await readMails({ ofCampaigns: [campaign] })).toBe(1);
+    expect(await readMails({ ofTemplates: [template] })).toBe(1);
+    expect(await readMails({ withClicks: true })).toBe(1);
+    expect(await readMails({ ofCampaigns: [campaign], ofTemplates: [template] })).toBe(2);
   });
 
   test.each(["campaign", "link"])(

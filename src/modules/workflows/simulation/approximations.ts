@@ -11,7 +11,7 @@ import { leafTests } from "../../segments/condition/dependencies.ts";
 import type { ResolvedTest } from "../../segments/condition/references.ts";
 import { type Graph, triggerOf } from "../graph/graph.ts";
 import { awaitedEventsOf } from "../graph/references.ts";
-import type { ConditionNeeds, Needs } from "./needs.ts";
+import { type ConditionNeeds, type Needs, readsMails } from "./needs.ts";
 
 const findOldest = statement<{ at: number | null }, [number]>(
   "SELECT min(created_at) AS at FROM events INDEXED BY events_page WHERE project_seq = +?",
@@ -67,8 +67,9 @@ export function approximationsOf(
     "The answers of webhooks are not recorded: each call is taken as answered without data.":
       needs.hasWebhooks,
     [MAILS]: awaitedEventsOf(graph).some((name) => name.startsWith("email.")),
-    "Conditions on mails of campaigns and templates see these mails as they are today.":
-      needs.readsMails,
+    "Conditions on mails of campaigns and templates see these mails as they are today.": readsMails(
+      needs.mails,
+    ),
     "Entries into segments and exits from them are those that were recorded.": names.some(
       (name) => name.startsWith("segment.") && isServiceEvent(name),
     ),

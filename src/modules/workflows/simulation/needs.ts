@@ -17,14 +17,23 @@ import { awaitedEventsOf, conditionsOf, namedSegments, templatesOf } from "../gr
 /** The events and mails that conditions read. */
 export type ConditionNeeds = {
   eventNames: ReadonlySet<string>;
-  /** Ids of the campaigns whose mails a condition tests. */
-  campaignIds: readonly string[];
+  mails: TestedMails;
   /** True if a condition refers to a segment with a list of contacts. */
   hasStaticSegments: boolean;
   readsData: boolean;
-  /** True if a condition tests mails of campaigns or templates, or clicks on a link. */
-  readsMails: boolean;
 };
+
+/** The mails that conditions test. */
+export type TestedMails = {
+  /** Ids of the campaigns and templates of these mails. */
+  ofCampaigns: readonly string[];
+  ofTemplates: readonly string[];
+  /** True if conditions also test the mails in which a link was clicked. */
+  withClicks: boolean;
+};
+
+export const readsMails = ({ ofCampaigns, ofTemplates, withClicks }: TestedMails): boolean =>
+  ofCampaigns.length > 0 || ofTemplates.length > 0 || withClicks;
 
 export type Needs = ConditionNeeds & {
   templateIds: readonly string[];
@@ -94,16 +103,19 @@ export function needsOfTests(tests: readonly ResolvedTest[]): ConditionNeeds {
 
 function readBy(targets: readonly Target[]): Omit<ConditionNeeds, "hasStaticSegments"> {
   const kinds = new Set(targets.map(({ kind }) => kind));
+  const mailsOf = (of: "campaign" | "template") =>
+    targets.flatMap((target) => (target.kind === "mail" && target.of === of ? [target.id] : []));
   return {
     eventNames: new Set([
       ...targets.flatMap((target) => (target.kind === "event" ? [target.name] : [])),
       ...(kinds.has("link") ? ["email.clicked"] : []),
     ]),
-    campaignIds: targets.flatMap((target) =>
-      target.kind === "mail" && target.of === "campaign" ? [target.id] : [],
-    ),
+    mails: {
+      ofCampaigns: mailsOf("campaign"),
+      ofTemplates: mailsOf("template"),
+      withClicks: kinds.has("link"),
+    },
     readsData: targets.some((target) => target.kind === "data" || isChangeTime(target)),
-    readsMails: kinds.has("mail") || kinds.has("link"),
   };
 }
 

@@ -7,7 +7,7 @@ import type { App } from "../../../core/app.ts";
 import { inTimeBy } from "../../../db/queries.ts";
 import { isServiceEvent } from "../../../lib/service-events.ts";
 import type { WorkflowRow } from "../store.ts";
-import type { ConditionNeeds, Needs } from "./needs.ts";
+import { type ConditionNeeds, type Needs, readsMails, type TestedMails } from "./needs.ts";
 import type { TableRows } from "./sandbox-app.ts";
 
 type Rows = { table: string; where: string; values: (string | number)[]; without?: string[] };
@@ -22,7 +22,7 @@ const LIMIT_MS = 20_000;
 export async function readProjectRows(
   app: App,
   { seq, projectSeq, versionSeq }: WorkflowRow,
-  { templateIds, campaignIds, hasSegments }: Needs,
+  { templateIds, mails, hasSegments }: Needs,
 ): Promise<TableRows[]> {
   const ids = JSON.stringify(templateIds);
   const ofTemplates = "SELECT value FROM json_each(?)";
@@ -48,7 +48,7 @@ export async function readProjectRows(
       values: [projectSeq, ids],
     },
     ...(hasSegments ? [{ table: "segments", where: "project_seq = ?", values }] : []),
-    campaignRows(projectSeq, campaignIds),
+    campaignRows(projectSeq, mails.ofCampaigns),
   ]);
 }
 
@@ -58,9 +58,9 @@ export const readConditionRows = (
   projectSeq: number,
   {
     eventNames,
-    campaignIds,
+    mails,
     hasReferences,
-  }: Pick<ConditionNeeds, "eventNames" | "campaignIds"> & { hasReferences: boolean },
+  }: Pick<ConditionNeeds, "eventNames" | "mails"> & { hasReferences: boolean },
 ): Promise<TableRows[]> =>
   readAll(app, projectSeq, [
     ...(hasReferences
@@ -72,7 +72,7 @@ export const readConditionRows = (
       where: "project_seq = ? AND name IN (SELECT value FROM json_each(?))",
       values: [projectSeq, JSON.stringify([...eventNames])],
     },
-    campaignRows(projectSeq, campaignIds),
+    campaignRows(projectSeq, mails.ofCampaigns),
   ]);
 
 /** Conditions find the mails of a campaign by its id. */
@@ -88,7 +88,7 @@ export async function readContactRows(
   app: App,
   projectSeq: number,
   contactSeqs: readonly number[],
-  { addresses, hasSegments, readsMails }: Pick<Needs, "addresses" | "hasSegments" | "readsMails">,
+  { addresses, hasSegments, mails }: Pick<Needs, "addresses" | "hasSegments" | "mails">,
 ): Promise<TableRows[]> {
   const seqs = JSON.stringify(contactSeqs);
   const others = JSON.stringify(addresses);
@@ -105,18 +105,42 @@ export async function readContactRows(
     },
     { table: "topic_subscriptions", where: ofContacts, values: [seqs] },
     ...(hasSegments ? [{ table: "segment_members", where: ofContacts, values: [seqs] }] : []),
-    ...(readsMails
-      ? [
-          {
-            table: "emails",
-            where: ofContacts,
-            values: [seqs],
-            // The executions of the sandbox have other numbers.
-            without: ["execution_seq", "variables"],
-          },
-        ]
-      : []),
+    ...(readsMails(mails) ? [mailRows(seqs, mails)] : []),
   ]);
+}
+
+/** The mails of contacts that conditions test; contacts may have many thousands of others. */
+function mailRows(
+  contactSeqs: string,
+  { ofCampaigns, ofTemplates, withClicks }: TestedMails,
+): Rows {
+  const isInTime = inTimeBy("mail.seq");
+  const contacts = (parameter: string) => `FROM json_each(${parameter}) AS contact`;
+  return {
+    table: "emails",
+    where: `seq IN (
+      SELECT mail.seq ${contacts("?1")} CROSS JOIN campaigns
+      CROSS JOIN emails AS mail INDEXED BY emails_campaign_contact
+        ON mail.campaign_seq = campaigns.seq AND mail.contact_seq = contact.value
+      WHERE campaigns.id IN (SELECT value FROM json_each(?2)) AND ${isInTime}
+      UNION ALL
+      SELECT mail.seq ${contacts("?1")} CROSS JOIN json_each(?3) AS template
+      CROSS JOIN emails AS mail INDEXED BY emails_template
+        ON mail.template_id = template.value AND mail.contact_seq = contact.value
+      WHERE ${isInTime}
+      UNION ALL
+      SELECT mail.seq ${contacts("?4")} CROSS JOIN emails AS mail INDEXED BY emails_contact
+        ON mail.contact_seq = contact.value AND mail.clicked_at IS NOT NULL
+      WHERE ${isInTime})`,
+    values: [
+      contactSeqs,
+      JSON.stringify(ofCampaigns),
+      JSON.stringify(ofTemplates),
+      withClicks ? contactSeqs : "[]",
+    ],
+    // The executions of the sandbox have other numbers; conditions read none of the others.
+    without: ["execution_seq", "variables", "to_address", "to_name", "tags", "last_error"],
+  };
 }
 
 /**
