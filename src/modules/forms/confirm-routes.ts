@@ -183,6 +183,16 @@ function filled({ title, text }: PageText, { project }: Behind, email: string): 
   return { title, text: fillPlaceholders(text, values) };
 }
 
+/**
+ * The text above the button, for the ledger. The address stays a placeholder, so that the wording is the
+ * same for all people.
+ */
+function wordingOf({ language, project }: Behind): string {
+  const { askConfirm, confirm } = language.form;
+  const text = fillPlaceholders(askConfirm.text, { project: project.name });
+  return [askConfirm.title, text, `[${confirm}]`].join("\n\n");
+}
+
 async function act(app: App, asked: Asked): Promise<Response> {
   const { request } = asked;
   const token = tokenIn(request.url);
@@ -191,10 +201,9 @@ async function act(app: App, asked: Asked): Promise<Response> {
   const posted = await readForm(request, bodiesOf(app).arrivals);
   if (posted.isTooLarge) return brokenPage(behind.language, 413);
   if (posted.fields.get(BUTTON.name) !== BUTTON.value) return showState(app, request, 400);
-  const { title, text } = behind.language.form.askConfirm;
   const by = {
     form: (seq: number) => findForm(app, { seq }),
-    wording: `${title}\n${text}`,
+    wording: wordingOf(behind),
     clientAddress: clientAddress(app, asked),
   };
   const before = await app.writer.write(() => confirmSubmission(app, token, by));
