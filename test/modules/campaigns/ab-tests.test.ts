@@ -158,7 +158,7 @@ describe("the verdict", () => {
         [5, 100],
       ],
       "NOTHING",
-      "Nothing can be compared yet: fewer than two variants were sent.",
+      "Nothing can be compared: fewer than two variants were sent.",
     ],
   ] satisfies [[number, number][], string, string][])("of %j is %s", (counts, kind, text) => {
     expect(of(...counts)).toMatchObject({ kind, text });

@@ -32,7 +32,7 @@ export function verdictOf(shares: readonly NamedShare[]): AbVerdict {
   const sent = shares.filter(({ total }) => total > 0);
   const [best, second] = sent.toSorted((a, b) => rateOf(b) - rateOf(a));
   if (best === undefined || second === undefined) {
-    const text = "Nothing can be compared yet: fewer than two variants were sent.";
+    const text = "Nothing can be compared: fewer than two variants were sent.";
     return {
       kind: "NOTHING",
       bestId: best?.id ?? null,

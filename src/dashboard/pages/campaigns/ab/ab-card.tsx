@@ -67,7 +67,9 @@ function State({ campaign, report, winner }: Parts) {
     );
   }
   if (!report.hasRest)
-    return <p className="muted">The variants are compared. Nobody is left for a winner.</p>;
+    return (
+      <p className="muted">All contacts are in the test or held out, so no winner is chosen.</p>
+    );
   if (!isOpen(campaign))
     return <p className="muted">The campaign ended before a winner was chosen.</p>;
   if (phase === "TEST") return <p className="muted">The mails of the test are being sent.</p>;
