@@ -40,6 +40,13 @@ th, td { padding: .375rem .75rem .375rem 0; border-top: 1px solid var(--line); t
 td:last-child { min-width: 10rem }
 th { color: var(--soft); font-weight: 600; overflow-wrap: normal }
 tr { break-inside: avoid }
+@media screen and (max-width: 40rem) {
+  .cards thead { display: none }
+  .cards tr { display: block; padding: .375rem 0; border-top: 1px solid var(--line) }
+  .cards td, .cards td:last-child { display: grid; grid-template-columns: 9rem minmax(0, 1fr); gap: .75rem;
+    padding: .125rem 0; border: 0 }
+  .cards td::before { content: attr(data-label); color: var(--soft); font-weight: 600 }
+}
 @media print { :root { color-scheme: light; --ink: #000; --paper: #fff; --soft: #444; --line: #bbb }
   body { padding: 0; max-width: none } .scroll { overflow: visible }
   th, td, td:last-child { min-width: 0 } }
@@ -49,7 +56,7 @@ const STYLE_HASH = new Bun.CryptoHasher("sha256").update(STYLE).digest("base64")
 
 export const RECORD_HEADERS = {
   "Content-Type": "text/html; charset=utf-8",
-  "Content-Security-Policy": `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; frame-ancestors 'none'`,
+  "Content-Security-Policy": `default-src 'none'; img-src data:; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; frame-ancestors 'none'`,
   "Referrer-Policy": "no-referrer",
   "X-Robots-Tag": "noindex, nofollow",
   "Cache-Control": "no-store",
@@ -88,17 +95,26 @@ export function* recordSectionParts(section: RecordSection): Generator<string> {
   const { title, note, columns, rows, nothing } = section;
   yield `<h2>${Bun.escapeHTML(title)}</h2>\n`;
   if (note !== undefined) yield `<p>${Bun.escapeHTML(note)}</p>\n`;
+  const labels =
+    columns.length > MAX_NARROW_COLUMNS ? columns.map((name) => Bun.escapeHTML(name)) : [];
   let count = 0;
   for (const row of rows) {
-    if (count++ === 0) yield TABLE_START + rowOf("th", columns) + TABLE_BODY;
-    yield `${rowOf("td", row)}\n`;
+    if (count++ === 0) yield tableStart(columns);
+    yield `<tr>${row.map((cell, i) => cellOf(cell, labels[i])).join("")}</tr>\n`;
   }
   yield count === 0 ? `<p>${Bun.escapeHTML(nothing)}</p>\n` : TABLE_END;
 }
 
-const TABLE_START = '<div class="scroll"><table>\n<thead>';
-const TABLE_BODY = "</thead>\n<tbody>\n";
 const TABLE_END = "</tbody>\n</table></div>\n";
 
-const rowOf = (tag: "th" | "td", row: readonly string[]): string =>
-  `<tr>${row.map((cell) => `<${tag}>${Bun.escapeHTML(cell)}</${tag}>`).join("")}</tr>`;
+/** With more columns, a narrow screen shows each row as a list: a label and a value in each line. */
+const MAX_NARROW_COLUMNS = 2;
+
+function tableStart(columns: readonly string[]): string {
+  const look = columns.length > MAX_NARROW_COLUMNS ? ' class="cards"' : "";
+  const cells = columns.map((name) => `<th>${Bun.escapeHTML(name)}</th>`).join("");
+  return `<div class="scroll"><table${look}>\n<thead><tr>${cells}</tr></thead>\n<tbody>\n`;
+}
+
+const cellOf = (text: string, label: string | undefined): string =>
+  `<td${label === undefined ? "" : ` data-label="${label}"`}>${Bun.escapeHTML(text)}</td>`;
