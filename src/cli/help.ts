@@ -37,7 +37,7 @@ export function commandHelp(command: Command): string {
     ...section(
       "Flags",
       flagsOf(command)
-        .filter((flag) => !isSetting(flag.name))
+        .filter((flag) => !isSettingOf(command, flag.name))
         .map((flag) => [flagTitle(flag), flag.help] as const),
     ),
     ...settingSections(command.settings),
@@ -65,8 +65,9 @@ function settingRow(name: SettingName): readonly [string, string] {
   return [`--${flag} ${placeholder}`, `${help} [${env}, default: ${shownDefault}]`];
 }
 
-function isSetting(flag: string): boolean {
-  return Object.values(SETTINGS).some((setting) => setting.flag === flag);
+/** A command may have a flag of its own with the name of a setting that it does not read. */
+function isSettingOf({ settings }: Command, flag: string): boolean {
+  return settings.some((name) => SETTINGS[name].flag === flag);
 }
 
 function flagTitle(flag: { name: string; placeholder?: string }): string {

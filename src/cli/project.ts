@@ -19,7 +19,11 @@ import {
   usageOfProject,
 } from "../modules/projects.ts";
 import { type Command, type Input, UsageError } from "./command.ts";
-import { ensureWithinLimits, MAX_RETENTION_DAYS } from "../modules/project-retention.ts";
+import {
+  findLongPeriods,
+  MAX_RETENTION_DAYS,
+  type RetentionField,
+} from "../modules/project-retention.ts";
 import { isProjectName, PROJECT_NAME_RULE } from "./project-name.ts";
 import { print, STORE_SETTINGS, withNewStore, withStore } from "./store.ts";
 
@@ -101,6 +105,13 @@ const RETENTION_FLAGS = [
   { name: "retain-received", ...DAYS_OR_DEFAULT, help: "Days until received mails are deleted" },
 ] as const;
 
+const RETENTION_FLAG = {
+  retainBodies: "retain-bodies",
+  retainRaw: "retain-raw",
+  retainEvents: "retain-events",
+  retainReceived: "retain-received",
+} as const satisfies Record<RetentionField, (typeof RETENTION_FLAGS)[number]["name"]>;
+
 export const projectSet: Command = {
   name: "project set",
   summary: "Change the settings of a project's mail",
@@ -131,7 +142,10 @@ export const projectSet: Command = {
     const fields = settingsIn(input);
     return withStore(input, async (store) => {
       const { config, writer } = store;
-      ensureWithinLimits(store.retention, fields);
+      const [tooLong] = findLongPeriods(store.retention, fields);
+      if (tooLong !== undefined) {
+        throw new UsageError(`--${RETENTION_FLAG[tooLong.field]}: ${tooLong.message}`);
+      }
       const project = resolveProject(store, input.positionals[0] ?? null, commandText("set"));
       const changed = await writer.write(() => {
         const { seq: projectSeq, id: objectId } = project;
@@ -185,10 +199,10 @@ function settingsIn({ flags }: Input): ProjectSettings {
   const logoImageId = valueOrNone(flags["logo"]);
   const brandColor = colorIn(flags);
   const periods = {
-    retainBodies: daysIn(flags, "retain-bodies"),
-    retainRaw: daysIn(flags, "retain-raw"),
-    retainEvents: daysIn(flags, "retain-events"),
-    retainReceived: daysIn(flags, "retain-received"),
+    retainBodies: daysIn(flags, RETENTION_FLAG.retainBodies),
+    retainRaw: daysIn(flags, RETENTION_FLAG.retainRaw),
+    retainEvents: daysIn(flags, RETENTION_FLAG.retainEvents),
+    retainReceived: daysIn(flags, RETENTION_FLAG.retainReceived),
   };
   const given = { tracking, language, sender, logoImageId, brandColor, ...periods };
   const settings: ProjectSettings = Object.fromEntries(

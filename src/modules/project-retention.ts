@@ -88,18 +88,22 @@ export function presentRetention({ config }: Pick<App, "config">, row: Retention
   return { retainBodies, retainRaw, retainEvents, retainReceived, retentionLimits };
 }
 
-/** Throws 422 if a period is longer than that of the installation. */
-export function ensureWithinLimits(
-  server: ServerPeriods,
-  given: { readonly [Name in RetentionField]?: number | null | undefined },
-): void {
+type GivenPeriods = { readonly [Name in RetentionField]?: number | null | undefined };
+
+/** The periods that are longer than those of the installation. */
+export function findLongPeriods(server: ServerPeriods, given: GivenPeriods) {
   const limits = limitsIn(server);
-  const faults = RETENTION_FIELDS.flatMap((field) => {
+  return RETENTION_FIELDS.flatMap((field) => {
     const limit = limits[field];
     if (limit === null || (given[field] ?? 0) <= limit) return [];
     const message = `must be at most ${limit}, because the server keeps the data no longer`;
     return [{ field, code: "too_big" as const, message }];
   });
+}
+
+/** Throws 422 if a period is longer than that of the installation. */
+export function ensureWithinLimits(server: ServerPeriods, given: GivenPeriods): void {
+  const faults = findLongPeriods(server, given);
   if (faults.length > 0) throw validationError(faults);
 }
 

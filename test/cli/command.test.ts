@@ -12,6 +12,7 @@ import {
   projectDisable,
   projectEnable,
   projectList,
+  projectSet,
 } from "../../src/cli/project.ts";
 import { SETTING_SUBJECTS } from "../../src/config/setting-subjects.ts";
 import { serve, SERVER_SETTINGS, unsafeChoices } from "../../src/cli/serve.ts";
@@ -26,6 +27,7 @@ const commands: readonly Command[] = [
   projectList,
   projectDisable,
   projectEnable,
+  projectSet,
   keyCreate,
   keyList,
   keyRevoke,

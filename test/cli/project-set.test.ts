@@ -131,8 +131,9 @@ describe("mailstead project set", () => {
       ["events", 400],
     ] as const) {
       const { exit, answer } = await run("project", "set", `--retain-${flag}`, String(days + 1));
-      expect(exit).toBe(1);
-      expect(stringAt(answer, "error.message")).toMatch(`must be at most ${days}, because`);
+      expect(exit).toBe(2);
+      const message = `--retain-${flag}: must be at most ${days}, because`;
+      expect(stringAt(answer, "error.message")).toStartWith(message);
     }
     const set = await run("project", "set", "--retain-bodies", "20", "--retain-raw", "36500");
     expect(set.answer).toMatchObject({ project: { retainBodies: 20, retainRaw: 36_500 } });
@@ -145,7 +146,7 @@ describe("mailstead project set", () => {
     [
       "a period that is too long",
       ["--retain-received", "31"],
-      /retainReceived: must be at most 30, because the server keeps the data no longer/,
+      /--retain-received: must be at most 30, because the server keeps the data no longer/,
     ],
     ["a period that is no number", ["--retain-raw", "never"], /--retain-raw: .*got "never"/],
     ["a call without settings", [], /at least one of --tracking, --language, --logo, /],
