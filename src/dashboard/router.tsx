@@ -33,7 +33,7 @@ import { readSuppressionSearch } from "./pages/suppressions/search.ts";
 import { readWorkflowListSearch, readWorkflowSearch } from "./pages/workflows/search.ts";
 import { readReportSearch } from "./pages/relay-reports/search.ts";
 import { readWebhookSearch } from "./pages/webhooks/search.ts";
-import { readOverviewSearch } from "./pages/overview/period.ts";
+import { readOverviewSearch } from "./pages/overview/search.ts";
 import { ProjectFrame } from "./project-frame.tsx";
 import { LoadError } from "./ui/load-error.tsx";
 import { NotFound } from "./ui/not-found.tsx";

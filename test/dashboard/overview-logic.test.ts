@@ -16,8 +16,8 @@ import {
   pointTime,
   previousLabel,
   rangeNameOf,
-  readOverviewSearch,
 } from "../../src/dashboard/pages/overview/period.ts";
+import { readOverviewSearch } from "../../src/dashboard/pages/overview/search.ts";
 import type { Domain } from "../../src/modules/domains/model.ts";
 import type { System } from "../../src/modules/system/model.ts";
 

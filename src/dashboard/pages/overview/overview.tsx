@@ -15,17 +15,16 @@ import { FigureRow } from "./figure-row.tsx";
 import { HowToSend } from "./how-to-send.tsx";
 import {
   narrowed,
-  type OverviewSearch,
   overviewPeriod,
   type Period,
   periodLabel,
   pointTime,
   previousLabel,
-  readOverviewSearch,
 } from "./period.ts";
 import { PeriodControl } from "./period-control.tsx";
 import { Queue } from "./queue.tsx";
 import { Reputation } from "./reputation.tsx";
+import { type OverviewSearch, readOverviewSearch } from "./search.ts";
 import { type Stats, timeZone, useHasMails, useStats } from "./use-overview.ts";
 
 const route = getRouteApi("/user/p/$project/");

@@ -3,13 +3,8 @@
 import { Button, Popover, SegmentedControl } from "@mantine/core";
 import { CalendarDays } from "lucide-react";
 import { useState } from "react";
-import {
-  dayText,
-  type OverviewSearch,
-  overviewPeriod,
-  RANGE_CHOICES,
-  rangeNameOf,
-} from "./period.ts";
+import { dayText, overviewPeriod, RANGE_CHOICES, rangeNameOf } from "./period.ts";
+import type { OverviewSearch } from "./search.ts";
 import { timeZone } from "./use-overview.ts";
 
 type Props = { search: OverviewSearch; onChange: (search: OverviewSearch) => void };

@@ -1,12 +1,6 @@
-/** The search parameters of the overview, and the period of the statistics that they mean. */
+/** The period of the statistics of the overview that its search parameters mean. */
 
-const KEYS = ["range", "since", "until", "metric", "view"] as const;
-
-/**
- * `range` ends now. `since` and `until` are days such as 2026-11-22, both included, or times.
- * `metric` is the key of the figure in the chart, and `view` is "table" or absent.
- */
-export type OverviewSearch = { [Key in (typeof KEYS)[number]]?: string };
+import type { OverviewSearch } from "./search.ts";
 
 /** Ranges that end now: their words, and their number of days including today. */
 const RANGES = {
@@ -30,15 +24,6 @@ export const RANGE_CHOICES = Object.entries(RANGES).map(([value, { short }]) => 
 
 const isRangeName = (text: string | undefined): text is RangeName =>
   text !== undefined && Object.hasOwn(RANGES, text);
-
-export function readOverviewSearch(given: Readonly<Record<string, unknown>>): OverviewSearch {
-  const search: OverviewSearch = {};
-  for (const key of KEYS) {
-    const value = given[key];
-    if (typeof value === "string" && value !== "") search[key] = value;
-  }
-  return search;
-}
 
 /** The name of the range; null for days or times that the user chose. */
 export function rangeNameOf({ range, since, until }: OverviewSearch): RangeName | null {
