@@ -130,8 +130,15 @@ export const theme = createTheme({
     NumberInput: CONTROL,
     SegmentedControl: { defaultProps: { size: "xs" } },
     ActionIcon: { defaultProps: { variant: "subtle", color: "gray" } },
-    // Without the placeholder the first item has the focus, as the role "menu" requires.
-    Menu: { defaultProps: { ...POPUP.defaultProps, withInitialFocusPlaceholder: false } },
+    Menu: {
+      defaultProps: {
+        ...POPUP.defaultProps,
+        // Without the placeholder the first item has the focus, as the role "menu" requires.
+        withInitialFocusPlaceholder: false,
+        // The canvas of workflows stops presses before they reach the document.
+        clickOutsideCapture: true,
+      },
+    },
     Switch: { defaultProps: { withThumbIndicator: false } },
     Popover: POPUP,
     Tooltip: { defaultProps: { openDelay: 300, transitionProps: { duration: 120 } } },

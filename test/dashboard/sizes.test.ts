@@ -89,7 +89,11 @@ test("the page has one stylesheet, with at most 30 kB with Brotli, and few parts
 });
 
 /** Parts that are loaded only where they are used, by the start of the name of their chunk. */
-const LARGE_PARTS = { "code-editor": 190 * KB, "visual-editor": 330 * KB } as const;
+const LARGE_PARTS = {
+  "code-editor": 190 * KB,
+  "visual-editor": 330 * KB,
+  canvas: 80 * KB,
+} as const;
 
 /** The largest size of a chunk. */
 const limitOfChunk = (name: string): number =>

@@ -1,112 +1,219 @@
 /** The logic of the pages of workflows without a browser: layout, texts, the way of an execution. */
 
 import { describe, expect, test } from "bun:test";
-import type { Config, StepKind } from "../../src/dashboard/pages/workflows/editor/draft.ts";
+import type { Config, Graph, StepKind } from "../../src/dashboard/pages/workflows/editor/draft.ts";
 import { leftAt, pathOf } from "../../src/dashboard/pages/workflows/execution-path.ts";
-import { type Edge, layersOf } from "../../src/dashboard/pages/workflows/layout/layers.ts";
-import { GAP, layoutOf, STEP_SIZE } from "../../src/dashboard/pages/workflows/layout/layout.ts";
+import { numbersOf } from "../../src/dashboard/pages/workflows/editor/outline.ts";
+import {
+  type Box,
+  type LaidWay,
+  layoutOf,
+  STEP_SIZE,
+} from "../../src/dashboard/pages/workflows/canvas/layout.ts";
+import { edgesOf, pictureOf, shapeOf } from "../../src/dashboard/pages/workflows/canvas/picture.ts";
+import {
+  openingView,
+  revealing,
+  smallestZoom,
+} from "../../src/dashboard/pages/workflows/canvas/viewport.ts";
 import {
   branchWord,
   settingsText,
   spanText,
 } from "../../src/dashboard/pages/workflows/step-texts.ts";
 
-/** `a>b` are edges with their text as id. */
-const edges = (...texts: string[]): Edge[] =>
-  texts.map((id) => {
-    const [from = "", to = ""] = id.split(">");
-    return { id, from, to };
+/** `a>b` are lines with their text as key, and `a>` is an open end. */
+const ways = (...texts: string[]): LaidWay[] =>
+  texts.map((key) => {
+    const [from = "", to = ""] = key.split(">");
+    return { key, from, to: to === "" ? null : to, hasWord: false };
   });
-const keysOf = (ids: readonly string[], given: readonly Edge[]) =>
-  layersOf(ids, given).rows.map((row) => row.map(({ key }) => key));
-
-describe("the layers of a graph", () => {
-  test.each([
-    [["a"], [], [["a"]]],
-    [["a", "b"], ["a>b"], [["a"], ["b"]]],
-    [["b", "a"], ["a>b"], [["a"], ["b"]]],
-    [
-      ["a", "b", "c", "d"],
-      ["a>b", "a>c", "b>d", "c>d"],
-      [["a"], ["b", "c"], ["d"]],
-    ],
-    // An edge that passes a layer has a bend in it.
-    [
-      ["a", "b", "c"],
-      ["a>b", "b>c", "a>c"],
-      [["a"], ["b", "a>c 1"], ["c"]],
-    ],
-    // Edges to steps that do not exist are left out.
-    [["a"], ["a>x", "x>a"], [["a"]]],
-  ])("%j with %j", (ids, given, expected) => {
-    expect(keysOf(ids, edges(...given))).toEqual(expected);
-  });
-
-  test("edges of cycles are set aside, also that of a step to itself", () => {
-    const { rows, back } = layersOf(["a", "b", "c"], edges("a>b", "b>c", "c>b", "c>c"));
-    expect(rows.map((row) => row.map(({ key }) => key))).toEqual([["a"], ["b"], ["c"]]);
-    expect(back.map(({ id }) => id).toSorted()).toEqual(["c>b", "c>c"]);
-  });
-});
+const overlaps = (one: Box, other: Box) =>
+  one.x < other.x + other.width &&
+  other.x < one.x + one.width &&
+  one.y < other.y + other.height &&
+  other.y < one.y + one.height;
 
 describe("the layout of a graph", () => {
   const { width, height } = STEP_SIZE;
+  const middles = (ids: readonly string[], given: readonly LaidWay[]) => {
+    const { steps } = layoutOf(ids, given, true);
+    return ids.map((id) => (steps.get(id)?.x ?? 0) + width / 2);
+  };
 
-  test("puts a chain below each other", () => {
-    const layout = layoutOf(["a", "b"], edges("a>b"));
-    expect([...layout.places]).toEqual([
-      ["a", { x: 24, y: 24 }],
-      ["b", { x: 24, y: 24 + height + GAP.y }],
-    ]);
-    expect(layout.lines.get("a>b")).toEqual([
-      { x: 24 + width / 2, y: 24 + height },
-      { x: 24 + width / 2, y: 24 + height + GAP.y },
-    ]);
-    expect([layout.width, layout.height]).toEqual([width + 48, 2 * height + GAP.y + 48]);
+  test("puts a chain below each other, with a button on the line and at the end", () => {
+    const layout = layoutOf(["a", "b"], ways("a>b", "b>"), true);
+    const [a, b] = ["a", "b"].map((id) => layout.steps.get(id));
+    expect(a).toEqual({ x: 24, y: 24, width, height });
+    expect(b?.x).toBe(24);
+    const line = layout.lines.get("a>b") ?? [];
+    expect(line.at(0)).toEqual({ x: 24 + width / 2, y: 24 + height });
+    expect(line.at(-1)).toEqual({ x: 24 + width / 2, y: b?.y ?? 0 });
+    const button = layout.labels.get("a>b");
+    expect(button).toMatchObject({ x: 24 + width / 2 - 12, width: 24, height: 24 });
+    expect(button?.y).toBeWithin(24 + height, (b?.y ?? 0) - 24);
+    expect(layout.ends.get("b>")?.y).toBeGreaterThan((b?.y ?? 0) + height);
+    expect(layout.width).toBe(width + 48);
   });
 
-  test("puts two branches beside each other, below the middle of their step", () => {
-    const { places } = layoutOf(["a", "b", "c"], edges("a>b", "a>c"));
-    const [a, b, c] = ["a", "b", "c"].map((id) => places.get(id)?.x ?? 0);
-    expect(Math.abs((b ?? 0) - (c ?? 0))).toBe(width + 32);
-    expect(a).toBe(((b ?? 0) + (c ?? 0)) / 2);
+  test("puts branches beside each other in their order, below the middle of their step", () => {
+    const [a = 0, b = 0, c = 0, d = 0] = middles(
+      ["a", "b", "c", "d"],
+      ways("a>b", "a>c", "b>d", "c>d"),
+    );
+    expect(c - b).toBe(width + 32);
+    expect([a, d]).toEqual([(b + c) / 2, (b + c) / 2]);
+    const [, one = 0, , other = 0] = middles(["a", "b", "x", "c"], ways("a>c", "a>b", "b>x"));
+    expect(one).toBeGreaterThan(other);
   });
 
-  test("leads a cycle along the right side", () => {
-    const layout = layoutOf(["a", "b"], edges("a>b", "b>a"));
-    const line = layout.lines.get("b>a") ?? [];
-    expect(line[0]?.x).toBe(24 + width);
-    expect(line[1]?.x).toBeGreaterThan(24 + width);
-    expect(line[3]).toEqual({ x: 24 + width, y: 24 + height / 2 });
+  test("draws loops upwards, also that of a step to itself", () => {
+    const { lines, steps } = layoutOf(["a", "b", "c"], ways("a>b", "b>c", "c>b", "c>c"), true);
+    const [b, c] = ["b", "c"].map((id) => steps.get(id));
+    const back = lines.get("c>b") ?? [];
+    expect([back.at(0)?.y, back.at(-1)?.y]).toEqual([c?.y, (b?.y ?? 0) + height]);
+    const self = lines.get("c>c") ?? [];
+    expect(self.map(({ x }) => x > (c?.x ?? 0) + width)).toEqual([false, true, true, false]);
   });
 
-  test("steps of 500 never overlap, and lie within the sheet", () => {
-    const ids = Array.from({ length: 500 }, (_, i) => `s${i}`);
+  test("leaves out lines to steps that do not exist", () => {
+    const { steps, lines } = layoutOf(["a"], ways("a>x", "x>a", "x>"), true);
+    expect([[...steps.keys()], lines.size]).toEqual([["a"], 0]);
+  });
+
+  test("100 steps and their buttons never overlap, and lie within the picture", () => {
+    const ids = Array.from({ length: 100 }, (_, i) => `s${i}`);
     // Each step leads to two later ones, and every tenth back to the first.
     const given = ids.flatMap((id, i) => [
-      ...(i * 2 + 1 < 500 ? edges(`${id}>s${i * 2 + 1}`) : []),
-      ...(i + 7 < 500 ? edges(`${id}>s${i + 7}`) : []),
-      ...(i % 10 === 9 ? edges(`${id}>s0`) : []),
+      ...(i * 2 + 1 < 100 ? ways(`${id}>s${i * 2 + 1}`) : []),
+      ...(i + 7 < 100 ? ways(`${id}>s${i + 7}`) : []),
+      ...(i % 10 === 9 ? ways(`${id}>s0`) : []),
     ]);
-    const layout = layoutOf(ids, given);
-    const boxes = [...layout.places.values()];
-    const overlaps = boxes.flatMap((one, i) =>
-      boxes
-        .slice(i + 1)
-        .filter((other) => Math.abs(one.x - other.x) < width && Math.abs(one.y - other.y) < height),
-    );
-    expect(overlaps).toEqual([]);
+    const layout = layoutOf(ids, given, true);
+    const boxes = [...layout.steps.values(), ...layout.labels.values()];
+    const pairs = boxes.flatMap((one, i) => boxes.slice(i + 1).map((other) => [one, other]));
+    expect(pairs.filter(([one, other]) => one && other && overlaps(one, other))).toEqual([]);
     const outside = boxes.filter(
-      ({ x, y }) => x < 0 || y < 0 || x + width > layout.width || y + height > layout.height,
+      (box) =>
+        Math.min(box.x, box.y) < 0 ||
+        box.x + box.width > layout.width ||
+        box.y + box.height > layout.height,
     );
     expect(outside).toEqual([]);
-    expect(layout.lines.size).toBe(new Set(given.map(({ id }) => id)).size);
+    expect(layout.lines.size).toBe(new Set(given.map(({ key }) => key)).size);
+    expect(layoutOf(ids, given, true)).toEqual(layout);
+  });
+});
+
+describe("the picture of a graph", () => {
+  const step = (id: string, type: StepKind, config: Config = {}) => ({
+    id,
+    type,
+    config,
+    name: "",
+    position: { x: 0, y: 0 },
+  });
+  const way = (from: string, to: string, branch: string | null = null) => ({
+    id: `${from}-${to}`,
+    from,
+    to,
+    branch,
+  });
+  const graph: Graph = {
+    steps: [step("end", "EXIT"), step("t", "TRIGGER"), step("c", "CONDITION"), step("w", "DELAY")],
+    transitions: [way("c", "end", "no"), way("t", "c"), way("c", "w", "yes")],
+  };
+  const placesOf = (isEditable: boolean) =>
+    pictureOf(graph, isEditable).nodes.map(({ data }) =>
+      "step" in data ? data.step : [data.place.from, data.word, data.hasButton],
+    );
+
+  test("has the steps in the order of the list, each before the places of its branches", () => {
+    const ids = [...numbersOf(graph)].toSorted(([, a], [, b]) => a - b).map(([id]) => id);
+    expect(ids).toEqual(["t", "c", "w", "end"]);
+    expect(placesOf(true)).toEqual([
+      "t",
+      ["t", null, true],
+      "c",
+      ["c", "Yes", true],
+      ["c", "No", true],
+      "w",
+      ["w", null, true],
+      "end",
+    ]);
+    expect(placesOf(false)).toEqual([
+      "t",
+      "c",
+      ["c", "Yes", false],
+      ["c", "No", false],
+      "w",
+      "end",
+    ]);
   });
 
-  test("the same graph has the same picture", () => {
-    const given = edges("a>b", "a>c", "b>d", "c>d");
-    const ids = ["a", "b", "c", "d"];
-    expect(layoutOf(ids, given)).toEqual(layoutOf(ids, given));
+  test("marks the transitions that an execution took, and draws no arrow to an open end", () => {
+    const edges = edgesOf(pictureOf(graph, true), new Set(["t-c"]));
+    expect(
+      edges.map(({ source, target, data, markerEnd }) => [
+        source,
+        target.startsWith("[") ? "an end" : target,
+        data?.isTaken,
+        markerEnd !== undefined,
+      ]),
+    ).toEqual([
+      ["t", "c", true, true],
+      ["c", "w", false, true],
+      ["c", "end", false, true],
+      ["w", "an end", false, false],
+    ]);
+  });
+
+  test("stays the same when a setting changes, unless it changes the branches", () => {
+    const edited = (id: string, config: Config): Graph => ({
+      ...graph,
+      steps: graph.steps.map((each) => (each.id === id ? { ...each, config } : each)),
+    });
+    expect(shapeOf(edited("w", { amount: 2 }))).toBe(shapeOf(graph));
+    expect(shapeOf(edited("c", { branches: [{ id: "a" }] }))).not.toBe(shapeOf(graph));
+  });
+});
+
+describe("the view of the canvas", () => {
+  const frame = { width: 1_000, height: 600 };
+  const start = { x: 400, y: 24, ...STEP_SIZE };
+
+  test("opens with the whole graph if that is readable, else with the beginning at full size", () => {
+    expect(openingView({ width: 800, height: 400 }, start, frame)).toEqual({
+      x: 100,
+      y: 0,
+      zoom: 1,
+    });
+    expect(openingView({ width: 1_250, height: 400 }, start, frame).zoom).toBe(0.8);
+    const view = openingView({ width: 5_000, height: 9_000 }, start, frame);
+    expect(view).toEqual({ x: 500 - 512, y: 0, zoom: 1 });
+  });
+
+  test.each([
+    [{ width: 500, height: 500 }, 0.25],
+    [{ width: 500, height: 6_000 }, 0.1],
+    [{ width: 500, height: 90_000 }, 0.02],
+  ])("can show a graph of %j with a zoom of %d", (size, zoom) => {
+    expect(smallestZoom(size, frame)).toBe(zoom);
+  });
+
+  test.each([
+    ["in view", { x: 0, y: 0, zoom: 1 }, [0, 0]],
+    ["at the left and above", { x: -500, y: -100, zoom: 1 }, [124, 100]],
+    ["at the right and below", { x: 500, y: 560, zoom: 1 }, [-148, -76]],
+    ["at the right of a small picture", { x: 900, y: 0, zoom: 0.5 }, [-236, 12]],
+  ])("moves by the shortest way to a step %s", (_, view, move) => {
+    expect(revealing(start, view, frame)).toEqual([move[0] ?? 0, move[1] ?? 0]);
+  });
+
+  test("shows a step that is larger than the frame from its beginning", () => {
+    expect(revealing(start, { x: 0, y: 0, zoom: 1 }, { width: 200, height: 600 })[0]).toBe(
+      24 - 400,
+    );
   });
 });
 

@@ -123,7 +123,7 @@ describe("the pages of workflows", () => {
       const panel = page.getByRole("region", { name: "Execution", exact: true });
       await panel.getByText("ada@acme.example").waitFor();
       await box("Wait for an order").getByText("Since").waitFor();
-      await expectSoon(() => page.locator(".canvas-lines > path[data-taken]").count(), 2);
+      await expectSoon(() => page.locator(".canvas-line[data-taken]").count(), 2);
       await panel.getByRole("button", { name: "Cancel the execution" }).click();
       await dialog(page, "Cancel this execution?")
         .getByRole("button", { name: "Cancel the execution" })

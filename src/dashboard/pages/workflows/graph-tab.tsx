@@ -2,7 +2,7 @@
 
 import { ActionIcon } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { Maximize, Redo2, Undo2, ZoomIn, ZoomOut } from "lucide-react";
+import { Redo2, Undo2 } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 import { focusWhenClosed } from "../../keyboard-focus.ts";
 import { lazyPart, Once } from "../../lazy.tsx";
@@ -13,14 +13,13 @@ import { workflowDraft } from "./editor/draft.ts";
 import type { WayOut } from "./editor/graph-edits.ts";
 import { Problems } from "./editor/problems.tsx";
 import type { WorkflowEditing } from "./editor/use-editor.ts";
-import { Canvas } from "./canvas.tsx";
+import { LazyCanvas } from "./canvas/lazy-canvas.tsx";
 import { CountLine } from "./count-line.tsx";
 import { EntryLine } from "./entry-line.tsx";
 import { ExecutionPanel } from "./execution-panel.tsx";
 import { leftAt, pathOf } from "./execution-path.ts";
 import { StepDrawer } from "./step-drawer.tsx";
 import { StepList } from "./step-list.tsx";
-import { useCanvasView } from "./use-canvas-view.ts";
 import { useWorkflowCounts } from "./use-counts.ts";
 import { useTemplateNames } from "./use-template-names.ts";
 import { useExecution } from "./use-workflow.ts";
@@ -41,8 +40,8 @@ export function GraphTab({ workflow, project, editor, search, onChange }: Workfl
   const isEditable = editor.mayEdit && chosen === undefined;
   const stored = useMemo(() => workflowDraft(workflow), [workflow]);
   const graph = isEditable ? editor.value : stored;
-  const view = useCanvasView(!isList);
   const names = useTemplateNames(project);
+  const [toolbar, setToolbar] = useState<HTMLElement | null>(null);
   const [adding, setAdding] = useState<WayOut | null>(null);
   const openStep = (step: string) => onChange({ ...search, step }, open !== undefined);
   function close(): void {
@@ -79,9 +78,8 @@ export function GraphTab({ workflow, project, editor, search, onChange }: Workfl
             <EntryLine project={project} id={workflow.id} />
           </div>
         )}
-        <div className="graph-tools" role="toolbar" aria-label="Tools">
+        <div ref={setToolbar} className="graph-tools" role="toolbar" aria-label="Tools">
           {isEditable && <UndoButtons editor={editor} />}
-          {!isList && <ZoomButtons view={view} />}
         </div>
       </div>
       <div className="graph-area" data-list={isList || undefined}>
@@ -94,7 +92,7 @@ export function GraphTab({ workflow, project, editor, search, onChange }: Workfl
             Go to the list of steps
           </Link>
         )}
-        {isList ? <StepList {...shown} /> : <Canvas {...shown} open={open} view={view} />}
+        {isList ? <StepList {...shown} /> : <LazyCanvas {...shown} open={open} toolbar={toolbar} />}
         {isEditable ? (
           <Once isOn={open !== undefined || adding !== null}>
             <StepPanel
@@ -158,16 +156,6 @@ function UndoButtons({ editor }: { editor: WorkflowEditing }) {
 }
 
 const FIELDS = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]";
-
-function ZoomButtons({ view }: { view: ReturnType<typeof useCanvasView> }) {
-  return (
-    <>
-      <Tool label="Smaller" icon={ZoomOut} run={view.zoomOut} />
-      <Tool label="Larger" icon={ZoomIn} run={view.zoomIn} />
-      <Tool label="Show the whole graph" icon={Maximize} run={view.fit} />
-    </>
-  );
-}
 
 function Tool(props: { label: string; icon: typeof Undo2; run: (() => void) | null }) {
   const { label, icon: Icon, run } = props;

@@ -9,7 +9,6 @@ import { useMemo } from "react";
 import type { WorkflowCounts } from "../../../modules/workflows/count-model.ts";
 import { Status } from "../../ui/status.tsx";
 import { exactTime } from "../../ui/time.tsx";
-import { addLabel } from "./canvas.tsx";
 import type { Graph } from "./editor/draft.ts";
 import type { Fault } from "./editor/faults.ts";
 import type { WayOut } from "./editor/graph-edits.ts";
@@ -17,7 +16,7 @@ import { numbersOf, type OutlineStep, outlineOf, type OutlineWay } from "./edito
 import type { ExecutionPath, StepRun } from "./execution-path.ts";
 import { StepBadges } from "./step-badges.tsx";
 import { StepIcon } from "./step-icon.tsx";
-import { settingsText, spanText, stepName, TYPE_WORDS, wayWord } from "./step-texts.ts";
+import { addLabel, settingsText, spanText, stepName, TYPE_WORDS, wayWord } from "./step-texts.ts";
 
 type Props = {
   graph: Graph;
@@ -133,7 +132,7 @@ function WayLine({ from, way, shared }: { from: string; way: OutlineWay; shared:
           size="compact-xs"
           variant="subtle"
           leftSection={<Plus size={13} aria-hidden />}
-          aria-label={addLabel(graph.steps, place)}
+          aria-label={addLabel(step, place)}
           onClick={() => onAdd(place)}
         >
           Add a step

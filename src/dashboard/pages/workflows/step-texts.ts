@@ -2,6 +2,7 @@
 
 import type { Workflow } from "../../../modules/workflows/model.ts";
 import { branchesOf, type Config, type DraftStep, type StepKind } from "./editor/draft.ts";
+import type { WayOut } from "./editor/graph-edits.ts";
 import { isRecord } from "../../ui/is-record.ts";
 import { triggerText } from "./trigger-texts.ts";
 
@@ -43,6 +44,13 @@ export const wayWord = (
   branch === null && step !== undefined && branchesOf(step).length > 1
     ? "In time"
     : branchWord(branch);
+
+/** "Add a step after Hello", and at which of its branches. */
+export function addLabel(step: DraftStep | undefined, { from, branch }: WayOut): string {
+  const name = step === undefined ? from : stepName(step);
+  const word = wayWord(step, branch);
+  return word === null ? `Add a step after ${name}` : `Add a step after ${name}, at “${word}”`;
+}
 
 /** The setting that each kind needs first, and the text that is shown while it is missing. */
 const MISSING: Readonly<Partial<Record<StepKind, readonly [string, string]>>> = {

@@ -3,7 +3,6 @@
  * other, the branches of a step nested below it, and after them the step where the branches meet.
  */
 
-import { layersOf } from "../layout/layers.ts";
 import { branchesOf, type DraftStep, type Graph, type Way } from "./draft.ts";
 import { wayAt } from "./graph-edits.ts";
 
@@ -97,13 +96,27 @@ function reachedFrom({ shown, targets }: Walk, start: string, stops: Ids): Ids {
   return found;
 }
 
-/** The place of each step in the picture, from above. */
+/** The place of each step in an order that follows the transitions, apart from those that close a loop. */
 function rankOf({ steps, transitions }: Graph): ReadonlyMap<string, number> {
-  const { rows } = layersOf(
-    steps.map(({ id }) => id),
-    transitions,
-  );
-  return new Map(rows.flat().map(({ key }, i) => [key, i]));
+  const targets = Map.groupBy(transitions, ({ from }) => from);
+  const seen = new Set<string>();
+  const finished: string[] = [];
+  for (const { id: start } of steps) {
+    if (seen.has(start)) continue;
+    seen.add(start);
+    const stack = [{ id: start, next: 0 }];
+    for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+      const to = targets.get(top.id)?.[top.next++]?.to;
+      if (to === undefined) {
+        finished.push(top.id);
+        stack.pop();
+      } else if (!seen.has(to)) {
+        seen.add(to);
+        stack.push({ id: to, next: 0 });
+      }
+    }
+  }
+  return new Map(finished.toReversed().map((id, i) => [id, i]));
 }
 
 /** The number of each step in the outline. */

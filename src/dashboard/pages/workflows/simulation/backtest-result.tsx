@@ -6,11 +6,10 @@ import type { Backtest } from "../../../../modules/workflows/simulation/backtest
 import { DayChart } from "../../../ui/backtest/day-chart.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { Canvas } from "../canvas.tsx";
+import { LazyCanvas } from "../canvas/lazy-canvas.tsx";
 import type { DraftStep, Graph } from "../editor/draft.ts";
 import { pathOf } from "../execution-path.ts";
 import { branchWord, stepName } from "../step-texts.ts";
-import { useCanvasView } from "../use-canvas-view.ts";
 import { useTemplateNames } from "../use-template-names.ts";
 import { daysOfBacktest, resultSentence, stepRows } from "./backtest-numbers.ts";
 
@@ -225,7 +224,6 @@ function Examples(props: { examples: readonly Example[]; graph: Graph; project: 
 
 function ExamplePath(props: { example: Example; graph: Graph; project: string }) {
   const { example, graph, project } = props;
-  const view = useCanvasView();
   const names = useTemplateNames(project);
   const steps = example.steps.map((step, i) => ({
     ...step,
@@ -238,13 +236,13 @@ function ExamplePath(props: { example: Example; graph: Graph; project: string })
   const currentStepId = example.completedAt === null ? example.currentStepId : null;
   return (
     <div className="try-canvas try-examples">
-      <Canvas
+      <LazyCanvas
         graph={graph}
         counts={undefined}
         path={pathOf({ steps, startedAt, currentStepId }, graph)}
         open={undefined}
         faults={[]}
-        view={view}
+        isInPage
         names={names}
         onOpen={ignore}
         onAdd={null}

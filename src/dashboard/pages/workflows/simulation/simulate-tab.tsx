@@ -10,10 +10,9 @@ import { exactServerNow } from "../../../server-clock.ts";
 import { Loaded } from "../../../ui/loaded.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { RoleNeeded } from "../../../ui/role-needed.tsx";
-import { Canvas } from "../canvas.tsx";
+import { LazyCanvas } from "../canvas/lazy-canvas.tsx";
 import type { WorkflowDraft } from "../editor/draft.ts";
 import { leftAt, pathOf } from "../execution-path.ts";
-import { useCanvasView } from "../use-canvas-view.ts";
 import { useTemplateNames } from "../use-template-names.ts";
 import { workflowPath } from "../use-workflow.ts";
 import type { WorkflowTabProps } from "../workflow-tabs.tsx";
@@ -104,7 +103,6 @@ function Result(props: {
   onChange: (next: Partial<SimulationPlan>) => void;
 }) {
   const { project, found, graph, plan, onChange } = props;
-  const view = useCanvasView();
   const names = useTemplateNames(project);
   const execution = found.executions.at(-1);
   const path =
@@ -123,13 +121,13 @@ function Result(props: {
     <>
       <Clock found={found} plan={plan} onChange={onChange} />
       <div className="try-canvas">
-        <Canvas
+        <LazyCanvas
           graph={graph}
           counts={undefined}
           path={path}
           open={undefined}
           faults={[]}
-          view={view}
+          isInPage
           names={names}
           onOpen={showStep}
           onAdd={null}
