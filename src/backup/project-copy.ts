@@ -99,7 +99,21 @@ function valueOf(
     return `iif(topic_seq IS NULL, NULL,
       coalesce((SELECT t.seq + ${offset} FROM ${SOURCE}.topics t WHERE t.seq = topic_seq), -1))`;
   }
+  if (place === "erasures.position") return erasurePosition(offsets);
   return offset === 0 ? quoted(column) : `${quoted(column)} + ${offset}`;
+}
+
+/**
+ * The position of an erasure with the new numbers of its contact and of its mails. A search begins again,
+ * because it had come to a row with an old number.
+ */
+function erasurePosition(offsets: Readonly<Record<string, number>>): string {
+  const { contacts = 0, emails = 0 } = offsets;
+  const mails = `(SELECT json_group_array(value + ${emails}) FROM json_each(position, '$.underWay'))`;
+  const moved = `json_set(position, '$.table', 0, '$.after', 0, '$.last', NULL, '$.postponed', 0,
+    '$.underWay', json(${mails}))`;
+  const contact = "position ->> '$.contact'";
+  return `iif(${contact} IS NULL, ${moved}, json_set(${moved}, '$.contact', ${contact} + ${contacts}))`;
 }
 
 const quoted = (column: string): string => `"${column}"`;

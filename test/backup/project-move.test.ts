@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { copyProject, SOURCE } from "../../src/backup/project-copy.ts";
 import { LEFT_OUT, projectTables, SEALED } from "../../src/backup/project-tables.ts";
 import { checkSteps } from "../../src/cli/check/steps.ts";
 import { linkKeysOf } from "../../src/core/signed-ids.ts";
@@ -367,3 +368,55 @@ test("an export has no other project, and can be restored as an installation", a
   ]);
   expect((await run("check", "--data", data)).code).toBe(0);
 });
+
+test("an erasure under way goes on with the new numbers of its contact and its mails", () => {
+  const running = join(parent, "running");
+  cpSync(from, running, { recursive: true });
+  const position = {
+    phase: "CONTACT",
+    underWay: [1, 2],
+    table: 3,
+    after: 40,
+    last: 50,
+    postponed: 1,
+    tries: 0,
+    isLogEmptied: null,
+  };
+  const sourceSeq = using(running, (sqlite) => {
+    const seq = numberIn(sqlite, "SELECT seq AS n FROM projects WHERE name = 'acme'");
+    for (const [id, more] of [
+      ["in parts", { contact: 1 }],
+      ["searching", { phase: "SEARCH" }],
+    ] as const) {
+      sqlite.run(
+        `INSERT INTO erasures (id, project_seq, digest, state, actor_kind, counts, position, requested_at)
+         VALUES (?, ?, '00', 'RUNNING', 'PERSON', '{}', ?, 1)`,
+        [id, seq, JSON.stringify({ ...position, ...more })],
+      );
+    }
+    return seq;
+  });
+  using(copyOf("erasure-target"), (sqlite) => {
+    const last = (table: string) =>
+      numberIn(sqlite, `SELECT seq AS n FROM sqlite_sequence WHERE name = '${table}'`);
+    const [contacts, emails] = [last("contacts"), last("emails")];
+    sqlite.run(`ATTACH ? AS ${SOURCE}`, [join(running, "mailstead.db")]);
+    sqlite.transaction(() => copyProject(sqlite, { sourceSeq, name: "moved" }))();
+    const find = "SELECT position FROM erasures WHERE id = ?";
+    const positionOf = (id: string): unknown =>
+      JSON.parse(sqlite.query<{ position: string }, [string]>(find).get(id)?.position ?? "null");
+    const begun = {
+      table: 0,
+      after: 0,
+      last: null,
+      postponed: 0,
+      underWay: [emails + 1, emails + 2],
+    };
+    expect(contacts).toBeGreaterThan(0);
+    expect(positionOf("in parts")).toEqual({ ...position, ...begun, contact: contacts + 1 });
+    expect(positionOf("searching")).toEqual({ ...position, ...begun, phase: "SEARCH" });
+  });
+});
+
+const numberIn = (sqlite: Database, sql: string): number =>
+  sqlite.query<{ n: number }, []>(sql).get()?.n ?? 0;
