@@ -9,9 +9,11 @@ import {
   appendFileSync,
   createReadStream,
   existsSync,
+  fstatSync,
   fsyncSync,
   closeSync,
   openSync,
+  readSync,
 } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -25,6 +27,7 @@ import { OneOf } from "../../http/validation.ts";
 const NAME = "erasures.ndjson";
 const OWNER_ONLY = 0o600;
 const LONGEST_LINE = 1_000;
+const LINE_FEED = 10;
 
 const StoredReceipt = Type.Object({
   id: Type.String(),
@@ -41,16 +44,28 @@ const StoredReceipt = Type.Object({
 });
 export type StoredReceipt = Static<typeof StoredReceipt>;
 
-/** Appends a receipt and syncs the file. Nothing is written for a database in memory. */
+/**
+ * Appends a receipt and syncs the file. Nothing is written for a database in memory. A line that a crash
+ * cut off is ended first: otherwise both would be one line, which cannot be read.
+ */
 export function appendReceipt({ folder }: Pick<App, "folder">, receipt: StoredReceipt): void {
   if (folder === null) return;
-  const file = openSync(join(folder, NAME), "a", OWNER_ONLY);
+  const file = openSync(join(folder, NAME), "a+", OWNER_ONLY);
   try {
-    appendFileSync(file, `${JSON.stringify(receipt)}\n`);
+    const end = isCutOff(file) ? "\n" : "";
+    appendFileSync(file, `${end}${JSON.stringify(receipt)}\n`);
     fsyncSync(file);
   } finally {
     closeSync(file);
   }
+}
+
+function isCutOff(file: number): boolean {
+  const { size } = fstatSync(file);
+  if (size === 0) return false;
+  const last = Buffer.alloc(1);
+  readSync(file, last, 0, 1, size - 1);
+  return last[0] !== LINE_FEED;
 }
 
 /** The receipts of the file. A line that a crash cut off, or that is none, is left out. */

@@ -1,11 +1,12 @@
 /** Erasures that a restored backup does not know, and the file of receipts does. */
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { addressDigest } from "../../../src/modules/privacy/erased.ts";
 import { eraseAgain } from "../../../src/modules/privacy/erasure-work.ts";
+import { appendReceipt, readReceipts } from "../../../src/modules/privacy/receipt-file.ts";
 import { type TestApp, testApp } from "../../support/app.ts";
 
 const ADA = "ada@example.com";
@@ -67,4 +68,13 @@ test("an address that the restored project uses lets the server start, and is tr
   await t.call("PATCH", `/templates/${id}`, { replyTo: null });
   expect(await again()).toBe(1);
   expect(t.countRows("contacts")).toBe(0);
+});
+
+test("a receipt after a line that a crash cut off has a line of its own", async () => {
+  writeReceipts({ id: "one", email: "one@example.com" });
+  appendFileSync(join(folder, "erasures.ndjson"), '{"id":"two","projec');
+  const more = { projectId: t.project.id, digest: "00", standing: null, requestedAt: 2 };
+  for (const id of ["two", "three"]) appendReceipt({ folder }, { id, ...more });
+  const read = await Array.fromAsync(readReceipts({ folder }));
+  expect(read.map(({ id }) => id)).toEqual(["one", "two", "three"]);
 });
