@@ -14,7 +14,7 @@ import type { SettingSources, StoredTexts } from "../config/read.ts";
 import type { Config } from "../config/settings.ts";
 import { sha256 } from "../lib/crypto.ts";
 import { VERSION } from "../lib/version.ts";
-import { changeProject, createProject, findProject } from "../modules/projects.ts";
+import { changeProject, createProject, findProject, type ProjectRow } from "../modules/projects.ts";
 import {
   type Command,
   type Input,
@@ -29,6 +29,7 @@ import { prepareOwner } from "./owner.ts";
 import { runServer, SERVER_SETTINGS } from "./serve.ts";
 import { isLoopbackHost } from "../lib/loopback-host.ts";
 import { developerToken, ensureDeveloper } from "../modules/accounts/developer.ts";
+import { transportOf } from "../outbox/transports/create-transport.ts";
 import { createKey, findKey } from "../modules/keys.ts";
 import { capturePort } from "../modules/accounts/state.ts";
 import { inboxService } from "../modules/inboxes/service.ts";
@@ -40,7 +41,10 @@ const DevKeys = Type.Object({ secretKey: Type.String(), publicKey: Type.String()
 type DevKeys = { secretKey: string; publicKey: string };
 
 const PROJECT_NAME = "Development";
-/** The default sender, so that forms, workflows and the preference page can send at once. */
+/**
+ * The default sender, so that forms, workflows and the preference page can send at once. Only while mail
+ * is captured: no server would accept mail of this domain.
+ */
 const SENDER = { address: "hello@example.org", name: PROJECT_NAME };
 
 const DEV_PORT = 8025;
@@ -152,9 +156,7 @@ async function devKeys(app: Server, file: string): Promise<DevKeys> {
   const isValid = stored !== null && findKey(app.app, sha256(stored.secretKey))?.isUsable === true;
   if (isValid) return stored;
   const created = await app.writer.write(() => {
-    const project =
-      findProject(app.app, PROJECT_NAME) ??
-      changeProject(app.app, createProject(app.app, PROJECT_NAME), { sender: SENDER });
+    const project = findProject(app.app, PROJECT_NAME) ?? createDevProject(app);
     inboxService(app.app).defaultOf(project.seq);
     const key = (kind: "SECRET" | "PUBLIC") =>
       createKey(app.app, project.seq, { kind, name: "mailstead dev", expiresAt: null }).text;
@@ -162,6 +164,13 @@ async function devKeys(app: Server, file: string): Promise<DevKeys> {
   });
   writeFileSync(file, `${JSON.stringify(created, null, 2)}\n`, { mode: 0o600 });
   return created;
+}
+
+function createDevProject({ app }: Server): ProjectRow {
+  const project = createProject(app, PROJECT_NAME);
+  return transportOf(app).name === "capture"
+    ? changeProject(app, project, { sender: SENDER })
+    : project;
 }
 
 function readKeys(file: string): DevKeys | null {
