@@ -105,6 +105,8 @@ describe("the page of a contact", () => {
   pageTest("only a contact that was subscribed is called unsubscribed", async () => {
     await server.call("POST", "/contacts", { email: "never@example.com", subscribed: false });
     const { page, problems, close } = await openAs(server, `/contacts/${ada}`);
+    const delivery = page.getByRole("region", { name: "Whether mail arrives" });
+    await delivery.getByText("This server captures mail: none leaves for this contact.").waitFor();
     const state = (text: string) => page.locator("header .status", { hasText: text }).waitFor();
     await state("Unsubscribed");
     await page.getByRole("link", { name: "Contacts", exact: true }).first().click();

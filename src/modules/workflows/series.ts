@@ -211,7 +211,7 @@ export const SERIES: readonly Series[] = [
     name: "Receipt and review",
     description:
       "Sends a receipt for each order, and asks for a review when a week has passed without another " +
-      "one. The event carries `number` and `total`.",
+      "one. The event has a “number” and a “total” in its data.",
     templates: {
       receipt: {
         name: "Receipt",
@@ -253,7 +253,7 @@ export const SERIES: readonly Series[] = [
     id: "birthday",
     name: "Birthday",
     description:
-      "Congratulates people every year. Their data have the date in `birthday`, such as 1990-05-17.",
+      "Congratulates people every year. Their data have the date as “birthday”, such as 1990-05-17.",
     templates: {
       birthday: marketing(
         "Birthday",

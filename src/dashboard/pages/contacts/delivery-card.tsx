@@ -2,7 +2,7 @@
 
 import { Fragment } from "react";
 import type { Contact } from "../../../modules/contacts/model.ts";
-import { useProject } from "../../state.ts";
+import { useAppState, useProject } from "../../state.ts";
 import { Loaded } from "../../ui/loaded.tsx";
 import { PathLink } from "../../ui/path-link.tsx";
 import { Time, useNow } from "../../ui/time.tsx";
@@ -15,6 +15,7 @@ export function DeliveryCard({ contact, project }: { contact: Contact; project: 
   const mails = useContactMails(contact.id);
   const nowMs = useNow();
   const isProjectEnabled = useProject()?.isEnabled !== false;
+  const isCapturing = useAppState().transport === "capture";
   return (
     <section className="contact-delivery" aria-label="Whether mail arrives">
       <Loaded query={mails} height={20}>
@@ -36,11 +37,15 @@ export function DeliveryCard({ contact, project }: { contact: Contact; project: 
                 <Finding key={obstacle.key} obstacle={obstacle} project={project} />
               ))}
               <p className="muted">
-                {obstacles.length === 0 && "Mail to this contact is delivered as usual. "}
+                {isCapturing && "This server captures mail: none leaves for this contact. "}
+                {!isCapturing &&
+                  obstacles.length === 0 &&
+                  "Mail to this contact is delivered as usual. "}
                 {last === null && waiting.length === 0 && "No mail was sent to it yet."}
                 {acceptedAt !== null && (
                   <>
-                    The last mail was accepted by a mail server <Time at={acceptedAt} />.
+                    The last mail {isCapturing ? "is from" : "was accepted by a mail server"}{" "}
+                    <Time at={acceptedAt} />.
                   </>
                 )}
               </p>
