@@ -12,9 +12,11 @@ import { contactMails } from "../../outbox/contact-mails.ts";
 export type RemoveContact = (contactSeq: number) => void;
 /** Removes what identifies the contact of these mails or events, inside a change. */
 type ForgetRows = (seqs: readonly number[]) => void;
+/** Removes up to `limit` rows of a contact inside a change, and returns their number. */
+type RemoveRows = (contactSeq: number, limit: number) => number;
 
-/** Events of one call of the handlers, for a contact that is removed in one change. */
-const EVENTS = 1_000;
+/** Rows of one call of the handlers, for a contact that is removed in one change. */
+const ROWS = 1_000;
 
 export const contactRemoval = perApp(createRemoval);
 
@@ -28,6 +30,7 @@ function createRemoval(app: App) {
   const handlers: RemoveContact[] = [];
   const mailHandlers: ForgetRows[] = [];
   const eventHandlers: ForgetRows[] = [];
+  const rowHandlers: RemoveRows[] = [];
 
   function forgetMails(mails: readonly number[]): void {
     for (const handle of mailHandlers) handle(mails);
@@ -45,6 +48,10 @@ function createRemoval(app: App) {
     return events.length === limit;
   }
 
+  /** Returns false if there are no more rows. */
+  const removeRows = (contactSeq: number, limit: number): boolean =>
+    rowHandlers.some((handle) => handle(contactSeq, limit) > 0);
+
   return {
     /**
      * Registers a handler. It is called in the change that removes a contact, before it is deleted. For a
@@ -61,13 +68,18 @@ function createRemoval(app: App) {
     onForgetEvents(handler: ForgetRows): void {
       eventHandlers.push(handler);
     },
+    /** Registers a handler for rows that may be many or large, so that they are removed in parts. */
+    onRemoveRows(handler: RemoveRows): void {
+      rowHandlers.push(handler);
+    },
 
     /** The contact is deleted last, and rows that refer to it are deleted with it. */
     remove(contactSeq: number): void {
       callHandlers(contactSeq);
       contactMails(app).cancel(contactSeq);
       forgetMails(contactMails(app).all(contactSeq));
-      while (forgetEvents(contactSeq, EVENTS));
+      while (forgetEvents(contactSeq, ROWS));
+      while (removeRows(contactSeq, ROWS));
       deleteContact.run(contactSeq);
     },
 
@@ -83,5 +95,6 @@ function createRemoval(app: App) {
     },
     forgetMails,
     forgetEvents,
+    removeRows,
   };
 }

@@ -61,7 +61,7 @@ export const inboundRouteModule = perApp((app: App): Module => {
   const inboundRoutes = inboundRoutesOf(app);
   const remove = createReceivedRemoval({ rows, events: eventLog(app) });
   const retention = createReceivedRetention({ ...app, rows, remove });
-  contactRemoval(app).onRemove(rows.forget);
+  contactRemoval(app).onRemoveRows(rows.forget);
   const deps = { ...app, app, admission: admissionOf(app) };
   return {
     name: "inbound routes",

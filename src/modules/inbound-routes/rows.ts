@@ -53,9 +53,9 @@ export function createReceivedRows({ sqlite }: Pick<Db, "sqlite">) {
   const removeArriving = sqlite.prepare<unknown, []>(
     "DELETE FROM received_mails WHERE state = 'ARRIVING'",
   );
-  const forget = sqlite.prepare<unknown, [number]>(
-    "DELETE FROM received_mails WHERE contact_seq = ?",
-  );
+  const forget = sqlite.prepare<unknown, [number, number]>(`
+    DELETE FROM received_mails
+    WHERE seq IN (SELECT seq FROM received_mails WHERE contact_seq = ? LIMIT +?)`);
   // A mail that was forwarded to several addresses is found by the first of them.
   const findForwarded = sqlite.prepare<ForwardedMail, [number, number]>(`
     SELECT emails.seq AS emailSeq,
@@ -94,8 +94,8 @@ export function createReceivedRows({ sqlite }: Pick<Db, "sqlite">) {
     /** Removes messages that had not arrived completely when the process ended. */
     removeIncomplete: (): void => void removeArriving.run(),
 
-    /** Removes the mails that are tied to a contact. */
-    forget: (contactSeq: number): void => void forget.run(contactSeq),
+    /** Removes up to `limit` mails that are tied to a contact, and returns their number. */
+    forget: (contactSeq: number, limit: number): number => forget.run(contactSeq, limit).changes,
 
     /** The oldest mails that arrived before this time. */
     old: (before: number, limit: number): RemovableMail[] => old.all(before, limit),

@@ -85,8 +85,10 @@ export const START: Omit<ErasurePosition, "underWay"> = {
   isLogEmptied: null,
 };
 
-/** Mails and events of a contact that is removed in one change. */
-const MAX_REMOVED_AT_ONCE = 500;
+/** Most events of a contact that is removed in one change. */
+const MAX_EVENTS_AT_ONCE = 500;
+/** Most mails of such a contact, received ones as well: each may have a body of many megabytes. */
+const MAX_MAILS_AT_ONCE = 10;
 /** Time for a part of the removal. The commit takes about as long again. */
 const PART_MS = 4;
 /** Events that are forgotten together: about 1 ms. */
@@ -128,11 +130,14 @@ const findHolder = statement<{ seq: number }, [number, string]>(
 const countMails = statement<{ n: number }, [number]>(
   "SELECT count(*) AS n FROM emails WHERE contact_seq = +?",
 );
+const countReceived = statement<{ n: number }, [number]>(
+  "SELECT count(*) AS n FROM received_mails WHERE contact_seq = +?",
+);
 const COUNTED: Readonly<Record<string, ReturnType<typeof statement<{ n: number }, [number]>>>> = {
   emails: countMails,
   consents: statement("SELECT count(*) AS n FROM consents WHERE contact_seq = +?"),
   segment_members: statement("SELECT count(*) AS n FROM segment_members WHERE contact_seq = +?"),
-  received_mails: statement("SELECT count(*) AS n FROM received_mails WHERE contact_seq = +?"),
+  received_mails: countReceived,
   workflow_executions: statement(
     "SELECT count(*) AS n FROM workflow_executions WHERE contact_seq = +?",
   ),
@@ -207,9 +212,10 @@ export function erasePerson(
 
 /** Whether a contact has so many mails and events that a change with all of them would hold other work. */
 function isLarge(app: App, contactSeq: number, projectSeq: number): boolean {
-  const mails = countMails(app).get(contactSeq)?.n ?? 0;
+  const sent = countMails(app).get(contactSeq)?.n ?? 0;
+  const received = countReceived(app).get(contactSeq)?.n ?? 0;
   const events = countEvents(app).get(contactSeq, projectSeq)?.n ?? 0;
-  return mails + events > MAX_REMOVED_AT_ONCE;
+  return sent + received > MAX_MAILS_AT_ONCE || events > MAX_EVENTS_AT_ONCE;
 }
 
 /** Removes the contact, and empties its mails and events. */
@@ -245,7 +251,12 @@ function emptySome(app: App, contactSeq: number): boolean {
     if (mails.length > 0) {
       eraseMessagesOf(app, mails);
       contactRemoval(app).forgetMails(mails);
-    } else if (!contactRemoval(app).forgetEvents(contactSeq, EVENTS_OF_PART)) return false;
+    } else if (
+      !contactRemoval(app).forgetEvents(contactSeq, EVENTS_OF_PART) &&
+      !contactRemoval(app).removeRows(contactSeq, 1)
+    ) {
+      return false;
+    }
   } while (app.clock.elapsed() < endsAt);
   return true;
 }

@@ -109,6 +109,29 @@ test("a message of which a copy still waits is left to the last part", async () 
   expect(ended()).toHaveLength(2);
 });
 
+test("received mails leave one after another, because each may be large", async () => {
+  await open();
+  await t.call("POST", "/contacts", { email: ADA });
+  const { sqlite } = t.db;
+  for (let i = 0; i < 11; i++) {
+    sqlite.run(
+      `INSERT INTO received_mails (id, project_seq, contact_seq, state, received_at, size)
+       SELECT ?, project_seq, seq, 'RECEIVED', 1, 1 FROM contacts`,
+      [`received ${i}`],
+    );
+  }
+  const { app } = t.app;
+  const person = { projectSeq: t.project.seq, email: ADA };
+  const row = await app.writer.write(() => erasePerson(app, person, { kind: "PERSON" }));
+  const counts = [t.countRows("received_mails")];
+  while (await app.writer.write(() => removePart(app, row.seq))) {
+    counts.push(t.countRows("received_mails"));
+  }
+  expect(counts).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
+  expect(left()).toEqual(NOTHING);
+  expect(JSON.parse(row.counts)).toMatchObject({ received_mails: 11 });
+});
+
 test("workflows of the contact end with the first change, so that they mail nobody between the parts", async () => {
   const a = await startAutomation();
   t = a.t;
