@@ -104,8 +104,8 @@ function Examples({ examples, project }: ExamplesProps) {
           </tr>
         </thead>
         <tbody>
-          {examples.map(({ contactId, contactEmail, day, event }) => (
-            <tr key={`${day} ${contactId}`}>
+          {examples.map(({ contactId, contactEmail, day, event }, i) => (
+            <tr key={`${day} ${contactId ?? i}`}>
               <td>
                 {contactId === null ? (
                   "A deleted contact"
