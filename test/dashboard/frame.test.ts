@@ -46,6 +46,31 @@ describe("the frame", () => {
     await close();
   });
 
+  pageTest("the content keeps the focus if another page replaces the one that loads", async () => {
+    const sender = { subject: "Spring", from: "news@acme.example", audienceType: "ALL" };
+    const body = { name: "Spring letter", body: "<p>Hello</p>", ...sender };
+    const draft = stringAt(await first.call("POST", "/campaigns", body), "data.id");
+    const released = Promise.withResolvers<void>();
+    const { page, problems, close } = await openPage(
+      `${first.url}/app/p/${first.project}/campaigns`,
+      { cookie: first.cookie },
+    );
+    await page.route(`**/campaigns/${draft}`, async (route) => {
+      await released.promise;
+      await route.continue();
+    });
+    await page.getByRole("link", { name: "Spring letter" }).press("Enter");
+    await page.getByRole("heading", { level: 1, name: "Campaign", exact: true }).waitFor();
+    await page.locator("main .page:focus").waitFor();
+    // The new page gets the focus again when a dialog that has led to it has closed.
+    await page.evaluate("new Promise((resolve) => setTimeout(resolve, 300))");
+    released.resolve();
+    await page.getByRole("textbox", { name: "Name of the campaign" }).waitFor();
+    await page.locator("main .page:focus").waitFor();
+    expect(problems).toEqual([]);
+    await close();
+  });
+
   pageTest(
     "by keyboard: the link to the content, the palette, shortcuts and their list",
     async () => {

@@ -1,6 +1,6 @@
 import { Link, type LinkProps } from "@tanstack/react-router";
 import { ChevronLeft } from "lucide-react";
-import { type ReactNode, useEffect, useRef } from "react";
+import { type ReactNode, useEffect, useLayoutEffect, useRef } from "react";
 import { focusContentIfLost } from "../keyboard-focus.ts";
 import { useProject } from "../state.ts";
 
@@ -26,12 +26,20 @@ export function Page(props: {
   const { title, titleField, badge, description, actions, tabs, back, children } = props;
   const { isFixed = false } = props;
   useTitle(title);
-  // A page whose parts are loaded late.
+  const content = useRef<HTMLDivElement>(null);
+  // A page may be shown until the parts of another one are loaded, which then gets its focus.
+  useLayoutEffect(() => {
+    const { current } = content;
+    return () => {
+      if (document.activeElement === current)
+        document.getElementById("main")?.focus({ preventScroll: true });
+    };
+  }, []);
   useEffect(() => {
     if (document.activeElement?.id === "main") focusContentIfLost();
   }, []);
   return (
-    <div className="page" data-fixed={isFixed || undefined} tabIndex={-1}>
+    <div ref={content} className="page" data-fixed={isFixed || undefined} tabIndex={-1}>
       <header className="page-head">
         {back}
         <div className="page-line">
