@@ -20,7 +20,6 @@ import { eq } from "drizzle-orm";
 import type { App } from "../../core/app.ts";
 import { erasures } from "../../db/schema/erasures.ts";
 import { statement } from "../../db/statement.ts";
-import { unseal } from "../../lib/crypto.ts";
 import { AppError } from "../../lib/errors.ts";
 import { describeError } from "../../lib/log.ts";
 import { perApp } from "../../lib/per-app.ts";
@@ -30,7 +29,7 @@ import { contactJobs } from "../contacts/contacts.ts";
 import { createSearchIndex } from "../inboxes/search/index-rows.ts";
 import { addressDigest } from "./erased.ts";
 import {
-  ErasedAddresses,
+  erasedAddresses,
   ErasureCounts,
   type ErasureRow,
   erasePerson,
@@ -38,7 +37,6 @@ import {
   ErasurePosition,
   removePart,
   START,
-  subjectKey,
 } from "./erasures.ts";
 import { appendReceipt, readReceipts, type StoredReceipt } from "./receipt-file.ts";
 import { clearingFreedPages } from "./secure-delete.ts";
@@ -101,17 +99,32 @@ async function step(app: App): Promise<Next> {
   return sooner(next, await second(app, isFull ? own : shared));
 }
 
-/** Makes a step of the first erasure that has work. */
+/** The monotonic times until which erasures that have failed rest, by `seq`. */
+const resting = perApp(() => new Map<number, number>());
+
+/** Makes a step of the first erasure that has work. One that fails does not hold back the others. */
 async function stepOwn(app: App, running: readonly Running[]): Promise<Next> {
   let soonest: Next = null;
   for (const { seq, phase } of running) {
     if (isShared(phase)) continue;
-    const { row, position } = readWork(app, seq);
-    const next = await PHASES[phase](app, row, position);
+    const rest = (resting(app).get(seq) ?? 0) - app.clock.elapsed();
+    const next = rest > 0 ? rest : await stepOrRest(app, seq, phase);
     if (next === "more") return next;
     soonest = sooner(soonest, next);
   }
   return soonest;
+}
+
+async function stepOrRest(app: App, seq: number, phase: OwnPhase): Promise<Next> {
+  const { row, position } = readWork(app, seq);
+  resting(app).delete(seq);
+  try {
+    return await PHASES[phase](app, row, position);
+  } catch (error) {
+    app.log.error("an erasure could not go on", { erasure: row.id, error: describeError(error) });
+    resting(app).set(seq, app.clock.elapsed() + PAUSE_AFTER_ERROR_MS);
+    return PAUSE_AFTER_ERROR_MS;
+  }
 }
 
 /** Makes a step that is the same for all erasures in a phase, the first phase first. */
@@ -153,7 +166,9 @@ const isShared = (phase: ErasurePosition["phase"]): phase is SharedPhase =>
 
 type Phase = (app: App, row: ErasureRow, position: ErasurePosition) => Promise<Next> | Next;
 
-const PHASES: Readonly<Record<Exclude<ErasurePosition["phase"], SharedPhase>, Phase>> = {
+type OwnPhase = Exclude<ErasurePosition["phase"], SharedPhase>;
+
+const PHASES: Readonly<Record<OwnPhase, Phase>> = {
   async CONTACT(app, row) {
     await app.writer.write(() => removePart(app, row.seq));
     return "more" as const;
@@ -308,13 +323,9 @@ function store({ db }: App, { seq }: ErasureRow, changes: Changes): void {
   db.update(erasures).set(changes).where(eq(erasures.seq, seq)).run();
 }
 
-/** Throws if the addresses were sealed with another secret. */
-function searchOf(app: App, { projectSeq, subject }: ErasureRow): Search {
-  const opened = subject === null ? null : unseal(subjectKey(app), subject);
-  if (opened === null)
-    throw new Error("the addresses of an erasure were sealed with another secret");
-  const addresses = Value.Parse(ErasedAddresses, JSON.parse(opened.toString()));
-  return { projectSeq, addresses, spellings: addresses.flatMap(spellingsOf) };
+function searchOf(app: App, row: ErasureRow): Search {
+  const addresses = erasedAddresses(app, row);
+  return { projectSeq: row.projectSeq, addresses, spellings: addresses.flatMap(spellingsOf) };
 }
 
 function pragma({ db }: App, name: "freelist_count" | "page_size"): number {

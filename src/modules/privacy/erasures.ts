@@ -25,7 +25,7 @@ import { operations, read, write } from "../../http/operations.ts";
 import { PageQuery, smallPage } from "../../http/pagination.ts";
 import { OneOf } from "../../http/validation.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
-import { deriveKey, seal } from "../../lib/crypto.ts";
+import { deriveKey, seal, unseal } from "../../lib/crypto.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import { perApp } from "../../lib/per-app.ts";
@@ -73,7 +73,7 @@ export const ErasurePosition = Type.Object({
 export type ErasurePosition = Static<typeof ErasurePosition>;
 
 export const ErasureCounts = Type.Record(Type.String(), Type.Integer());
-export const ErasedAddresses = Type.Array(Type.String(), { minItems: 1 });
+const ErasedAddresses = Type.Array(Type.String(), { minItems: 1 });
 
 export const START: Omit<ErasurePosition, "underWay"> = {
   phase: "WAIT",
@@ -95,7 +95,7 @@ const PART_MS = 4;
 const EVENTS_OF_PART = 100;
 
 /** Seals the addresses of an erasure while it runs. */
-export const subjectKey = perApp(({ secret }: App) => deriveKey(secret, "erasure-subjects"));
+const subjectKey = perApp(({ secret }: App) => deriveKey(secret, "erasure-subjects"));
 
 /** Called after the commit of a new erasure. */
 export const erasureWake = perApp(() => {
@@ -123,6 +123,11 @@ const findSuppression = statement<
   [number, string]
 >("SELECT reason, expires_at AS expiresAt FROM suppressions WHERE project_seq = +? AND email = +?");
 const findReceipt = statement<{ seq: number }, [string]>("SELECT seq FROM erasures WHERE id = +?");
+const findPartial = statement<{ seq: number }, [number]>(`
+  SELECT seq FROM erasures WHERE state = 'RUNNING' AND position ->> '$.contact' = +? LIMIT 1`);
+const findAddress = statement<{ email: string }, [number]>(
+  "SELECT email FROM contacts WHERE seq = +?",
+);
 const findHolder = statement<{ seq: number }, [number, string]>(
   "SELECT seq FROM contacts WHERE project_seq = +? AND email = +?",
 );
@@ -149,7 +154,7 @@ const countEvents = statement<{ n: number }, [number, number]>(`
 
 /**
  * Part of a change: erases the contact that has the address, or an address that no contact has, and
- * returns the receipt. Throws 409 ADDRESS_IN_USE if mail of the project is sent with the address, for
+ * returns the receipt. A contact that is being removed in parts keeps its receipt. Throws 409 ADDRESS_IN_USE if mail of the project is sent with the address, for
  * instance as its sender. `former` is the receipt of the same erasure before a backup was restored.
  */
 export function erasePerson(
@@ -162,6 +167,8 @@ export function erasePerson(
   if (use !== null) throw addressInUse(use);
   const now = app.clock.now();
   const contact = contactService(app).findByEmail(projectSeq, email);
+  const begun = contact === null ? undefined : partialErasureOf(app, contact.seq);
+  if (begun !== undefined) return begun;
   const standing =
     standingOf(app, { projectSeq, email }, contact, cause) ?? former?.standing ?? null;
   const formerOnes = contact === null ? [] : formerAddresses(app).all(contact.seq, email);
@@ -199,7 +206,7 @@ export function erasePerson(
       actorId: cause.id ?? null,
       counts: JSON.stringify(counts),
       position: JSON.stringify(position),
-      subject: seal(subjectKey(app), Buffer.from(JSON.stringify(addresses))),
+      subject: sealed(app, addresses),
       requestedAt: now,
     })
     .returning()
@@ -208,6 +215,25 @@ export function erasePerson(
   eventLog(app).record({ projectSeq, name: "contact.erased", contactSeq: null, data, at: now });
   app.writer.afterCommit(() => erasureWake(app).wake());
   return row;
+}
+
+/** The erasure of a contact that is being removed in parts. */
+function partialErasureOf(app: App, contactSeq: number): ErasureRow | undefined {
+  const found = findPartial(app).get(contactSeq);
+  if (found === null) return undefined;
+  return app.db.select().from(erasures).where(eq(erasures.seq, found.seq)).get();
+}
+
+const sealed = (app: App, addresses: readonly string[]): Buffer =>
+  seal(subjectKey(app), Buffer.from(JSON.stringify(addresses)));
+
+/** The addresses of an erasure that runs. Throws if they were sealed with another secret. */
+export function erasedAddresses(app: App, { subject }: Pick<ErasureRow, "subject">): string[] {
+  const opened = subject === null ? null : unseal(subjectKey(app), subject);
+  if (opened === null) {
+    throw new Error("the addresses of an erasure were sealed with another secret");
+  }
+  return Value.Parse(ErasedAddresses, JSON.parse(opened.toString()));
 }
 
 /** Whether a contact has so many mails and events that a change with all of them would hold other work. */
@@ -236,9 +262,15 @@ export function removePart(app: App, erasureSeq: number): boolean {
   if (phase !== "CONTACT" || contact === undefined) return false;
   if (clearingFreedPages(app, () => emptySome(app, contact))) return true;
   const underWay = mailsUnderWay(app, contact);
+  // The contact may have got another address since the first part.
+  const present = findAddress(app).get(contact);
+  const addresses = new Set([
+    ...erasedAddresses(app, row),
+    ...(present === null ? [] : [present.email]),
+  ]);
   clearingFreedPages(app, () => removeRest(app, contact));
   const next: ErasurePosition = { ...rest, phase: "WAIT", underWay };
-  const changes = { position: JSON.stringify(next) };
+  const changes = { position: JSON.stringify(next), subject: sealed(app, [...addresses]) };
   app.db.update(erasures).set(changes).where(eq(erasures.seq, erasureSeq)).run();
   return false;
 }

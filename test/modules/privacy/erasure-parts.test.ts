@@ -3,7 +3,8 @@
 import { afterEach, expect, test } from "bun:test";
 import { checkSteps } from "../../../src/cli/check/steps.ts";
 import { contactMails } from "../../../src/outbox/contact-mails.ts";
-import { erasePerson, removePart } from "../../../src/modules/privacy/erasures.ts";
+import { erasures } from "../../../src/db/schema/erasures.ts";
+import { erasedAddresses, erasePerson, removePart } from "../../../src/modules/privacy/erasures.ts";
 import { type TestApp, testApp } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { startAutomation } from "../../support/automation.ts";
@@ -94,6 +95,36 @@ test("each part leaves a consistent database, and a restart goes on", async () =
   });
   expect(left()).toEqual(NOTHING);
   expect(findings()).toEqual([]);
+});
+
+test("a contact that is erased again, with another address meanwhile, has one receipt and leaves neither", async () => {
+  await open();
+  await fill();
+  const { app } = t.app;
+  const { seq: projectSeq } = t.project;
+  const erase = (email: string) =>
+    app.writer.write(() => erasePerson(app, { projectSeq, email }, { kind: "PERSON" }));
+  const first = await erase(ADA);
+  const id = (await t.call("GET", "/contacts")).text("contacts.0.id");
+  await t.call("PATCH", `/contacts/${id}`, { email: "countess@example.com" });
+  expect((await erase("countess@example.com")).id).toBe(first.id);
+  while (await app.writer.write(() => removePart(app, first.seq)));
+  const [row] = app.db.select().from(erasures).all();
+  if (row === undefined) throw new Error("there is no receipt");
+  expect(erasedAddresses(app, row)).toEqual([ADA, "countess@example.com"]);
+  expect(t.countRows("erasures")).toBe(1);
+});
+
+test("an erasure that cannot go on does not hold back the next one", async () => {
+  await open();
+  for (const email of [ADA, "eve@example.com"]) await t.call("POST", "/erasures", { email });
+  t.db.sqlite.run("UPDATE erasures SET subject = x'00' WHERE seq = 1");
+  await t.start();
+  await waitUntilRead(async () => {
+    t.clock.advance(1_000);
+    return t.countRows("erasures WHERE state = 'COMPLETED'") === 1;
+  });
+  expect(t.countRows("erasures WHERE state = 'RUNNING' AND seq = 1")).toBe(1);
 });
 
 test("a message of which a copy still waits is left to the last part", async () => {
