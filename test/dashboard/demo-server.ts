@@ -3,7 +3,7 @@
  * of a process share it, so a test that changes the project changes it back.
  */
 
-import { mkdirSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { seedDemo } from "../../scripts/seed/demo.ts";
@@ -35,8 +35,7 @@ export const sharedDemo = shared(startDemo, ({ child }) => child.exitCode === nu
 /** Seeds a folder, and starts a server that captures mail. */
 async function startDemo() {
   if (!isExecutable) buildDashboard();
-  const folder = join(processFolder(), "demo");
-  mkdirSync(folder);
+  const folder = mkdtempSync(join(processFolder(), "demo-"));
   const demo = await seedDemo(folder, {
     sizes: SIZES,
     untilMs: Date.now(),

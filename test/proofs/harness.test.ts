@@ -19,7 +19,9 @@ function fallbackOf(source: string): string | undefined {
 function distinctWords(text: string): readonly string[] {
   const words: string[] = [];
   for (const [i, word] of text.split(" ").entries()) {
-    if (words.every((other) => other !== word + i)) words.push(word + i);
+    // It is made once, because the memory of many short texts takes a time of its own.
+    const own = word + i;
+    if (words.every((other) => other !== own)) words.push(own);
   }
   return words;
 }
