@@ -14,8 +14,8 @@ type Options = {
   listen: (source: EventSource) => void;
   /** Called when the tab is shown again: events were missed while it was hidden. */
   onShown: () => void;
-  /** Called when the connection is open; `wasRefused` if events may be missing. */
-  onOpen?: (wasRefused: boolean) => void;
+  /** Called when the connection is open. Events from before may be missing. */
+  onOpen?: () => void;
   /** Called when the connection broke or was refused. */
   onError?: () => void;
   /** Called when the connection is closed, because the tab is hidden or its page is left. */
@@ -35,7 +35,7 @@ export function connectWhileShown(options: Options): () => void {
     source = opened;
     options.listen(opened);
     opened.addEventListener("open", () => {
-      options.onOpen?.(retryMs > firstMs);
+      options.onOpen?.();
       retryMs = firstMs;
     });
     opened.addEventListener("error", () => {

@@ -2,7 +2,7 @@
 
 import { createTransport } from "nodemailer";
 import type Mail from "nodemailer/lib/mailer";
-import { type Layout, openPage } from "../support/browser.ts";
+import { openPage, type PageOptions } from "../support/browser.ts";
 import type { DashboardProject } from "../support/dashboard-server.ts";
 import { stringAt, valueAt } from "../support/json.ts";
 
@@ -46,7 +46,11 @@ export async function withInbox(project: DashboardProject): Promise<InboxProject
 }
 
 /** Opens the inbox, with a path such as `?q=to%3Aada` or `/signup-test` behind it. */
-export function openInbox(server: DashboardProject, path = "", options: { layout?: Layout } = {}) {
+export function openInbox(
+  server: DashboardProject,
+  path = "",
+  options: Pick<PageOptions, "layout" | "prepare"> = {},
+) {
   const { url, project, cookie } = server;
   return openPage(`${url}/app/p/${project}/inboxes${path}`, { ...options, cookie });
 }

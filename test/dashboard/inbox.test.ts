@@ -219,6 +219,29 @@ describe("the inbox", () => {
   );
 
   pageTest(
+    "shows a message that arrived before its connection for live messages was open",
+    async () => {
+      const opened = Promise.withResolvers<void>();
+      await server.mail([{ subject: "Before" }]);
+      const { page, problems, close } = await openInbox(server, "", {
+        prepare: async (blank) => {
+          await blank.route("**/inboxes/*/events*", async (route) => {
+            await opened.promise;
+            await route.continue();
+          });
+        },
+      });
+      await rows(page).getByText("Before").waitFor();
+      await server.mail([{ subject: "In between" }]);
+      expect(await rows(page).getByText("In between").count()).toBe(0);
+      opened.resolve();
+      await rows(page).getByText("In between").waitFor();
+      expect(problems).toEqual([]);
+      await close();
+    },
+  );
+
+  pageTest(
     "creates and deletes an isolated inbox with its user, and failure rules that count their uses",
     async () => {
       await server.mail([{ subject: "For the default inbox" }]);

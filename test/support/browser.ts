@@ -108,7 +108,7 @@ export type OpenedPage = {
   discard(): Promise<void>;
 };
 
-type PageOptions = {
+export type PageOptions = {
   layout?: Layout;
   /** The session of the user, as in the header Cookie. */
   cookie?: string;

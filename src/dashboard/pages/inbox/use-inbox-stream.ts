@@ -57,8 +57,9 @@ function connect(
     retry: { firstMs: FIRST_RETRY_MS, longestMs: LONGEST_RETRY_MS },
     listen,
     onShown: () => onChanges([{ type: "reload" }]),
-    onOpen(wasRefused) {
-      if (wasRefused) add({ type: "reload" });
+    onOpen() {
+      // The list may have been read before the connection opened, and a message arrived in between.
+      add({ type: "reload" });
       onState(true);
     },
     onError: () => onState(false),
