@@ -170,8 +170,7 @@ describe("the editor of workflows", () => {
     async function chooseByKeys(name: string, option: string): Promise<void> {
       await keys.tabTo(`combobox ${name}`);
       await keys.type(option);
-      await page.getByRole("option", { name: option }).waitFor();
-      await keys.press("ArrowDown", "Enter");
+      await keys.choose(option);
     }
     async function nameAndLeave(id: string): Promise<void> {
       await keys.tabTo("DisclosureTriangle Advanced");

@@ -54,9 +54,21 @@ export async function keyboardOf(page: Page) {
     throw new Error(`${key} does not reach "${name}", but:\n${[...new Set(passed)].join("\n")}`);
   }
 
+  /** Chooses the first option of the list of the focused field, which has this name. */
+  async function choose(name: string): Promise<void> {
+    const option = page.getByRole("option", { name });
+    await option.waitFor();
+    // The library forgets the marked option some time after the list has opened.
+    for (let tries = 0; tries < 3 && (await option.isVisible()); tries++) {
+      await press("ArrowDown", "Enter");
+    }
+    await option.waitFor({ state: "hidden" });
+  }
+
   return {
     focused,
     press,
+    choose,
     type: (text: string) => page.keyboard.type(text),
     tabTo: (name: string) => pressUntil("Tab", name),
     tabBackTo: (name: string) => pressUntil("Shift+Tab", name),
