@@ -27,6 +27,7 @@ import { formBody, type FormValues, valuesOf } from "./form-values.ts";
 import { FormPreview } from "./preview.tsx";
 import { formKey, formPath, useMailTemplates } from "./use-form.ts";
 import { useTopics } from "../topics/use-topics.ts";
+import { PageSection } from "../../ui/page-section.tsx";
 
 export function FormEditTab(props: {
   form: Form;
@@ -72,8 +73,7 @@ export function FormEditTab(props: {
         {unsaved}
         <SenderNote project={project} />
         <TextSection {...parts} />
-        <section className="section" aria-labelledby="form-fields">
-          <h2 id="form-fields">Fields</h2>
+        <PageSection id="form-fields" title="Fields">
           <p className="muted">The email address comes first and is always there.</p>
           <FieldRows
             fields={editor.values.fields}
@@ -81,7 +81,7 @@ export function FormEditTab(props: {
             isReadOnly={!mayEdit}
             onChange={(fields) => editor.form.setFieldValue("fields", fields)}
           />
-        </section>
+        </PageSection>
         <TopicSection {...parts} />
         <ConsentSection {...parts} />
         <ConfirmationSection {...parts} />
@@ -140,8 +140,7 @@ function SenderNote({ project }: { project: string }) {
 
 function TextSection({ editor, isReadOnly }: Part) {
   return (
-    <section className="section" aria-labelledby="form-texts">
-      <h2 id="form-texts">Texts</h2>
+    <PageSection id="form-texts" title="Texts">
       <Stack gap="md">
         <TextInput
           label="Name"
@@ -173,7 +172,7 @@ function TextSection({ editor, isReadOnly }: Part) {
           {...editor.field("language")}
         />
       </Stack>
-    </section>
+    </PageSection>
   );
 }
 
@@ -183,8 +182,7 @@ function TopicSection({ editor, isReadOnly, project }: Part) {
   if (offered.length === 0) return null;
   const change = (next: FormValues["topics"]) => editor.form.setFieldValue("topics", next);
   return (
-    <section className="section" aria-labelledby="form-topics">
-      <h2 id="form-topics">Topics</h2>
+    <PageSection id="form-topics" title="Topics">
       <p className="muted">People tick the ones that they want.</p>
       <div className="form-topics">
         {offered.map(({ id, name }) => {
@@ -221,14 +219,13 @@ function TopicSection({ editor, isReadOnly, project }: Part) {
           );
         })}
       </div>
-    </section>
+    </PageSection>
   );
 }
 
 function ConsentSection({ editor, isReadOnly }: Part) {
   return (
-    <section className="section" aria-labelledby="form-consent">
-      <h2 id="form-consent">Consent</h2>
+    <PageSection id="form-consent" title="Consent">
       <Stack gap="md">
         <Textarea
           label="Wording"
@@ -246,15 +243,14 @@ function ConsentSection({ editor, isReadOnly }: Part) {
           {...editor.form.getInputProps("hasBox", { type: "checkbox" })}
         />
       </Stack>
-    </section>
+    </PageSection>
   );
 }
 
 function ConfirmationSection({ editor, isReadOnly, project }: Part) {
   const { data = [] } = useMailTemplates(project);
   return (
-    <section className="section" aria-labelledby="form-confirmation">
-      <h2 id="form-confirmation">Confirmation</h2>
+    <PageSection id="form-confirmation" title="Confirmation">
       <Stack gap="md">
         <Radio.Group label="When people are subscribed" {...editor.field("confirmation")}>
           <Stack gap="xs" mt="xs">
@@ -282,14 +278,13 @@ function ConfirmationSection({ editor, isReadOnly, project }: Part) {
           {...editor.field("templateId")}
         />
       </Stack>
-    </section>
+    </PageSection>
   );
 }
 
 function AfterSection({ editor, isReadOnly }: Part) {
   return (
-    <section className="section" aria-labelledby="form-after">
-      <h2 id="form-after">Afterwards</h2>
+    <PageSection id="form-after" title="Afterwards">
       <Stack gap="md">
         <Textarea
           label="Message after the form"
@@ -317,7 +312,7 @@ function AfterSection({ editor, isReadOnly }: Part) {
           {...editor.field("confirmedUrl")}
         />
       </Stack>
-    </section>
+    </PageSection>
   );
 }
 
@@ -327,8 +322,7 @@ function SiteSection({
   originFault,
 }: Part & { originFault: FieldError | undefined }) {
   return (
-    <section className="section" aria-labelledby="form-sites">
-      <h2 id="form-sites">Where it may be used</h2>
+    <PageSection id="form-sites" title="Where it may be used">
       <Stack gap="md">
         <Textarea
           label="Sites"
@@ -348,6 +342,6 @@ function SiteSection({
           {...editor.form.getInputProps("isEnabled", { type: "checkbox" })}
         />
       </Stack>
-    </section>
+    </PageSection>
   );
 }

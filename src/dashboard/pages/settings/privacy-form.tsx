@@ -2,6 +2,7 @@ import { Radio, Stack, TextInput } from "@mantine/core";
 import type { ProjectDetails } from "../../../modules/project-model.ts";
 import { TRACKING_CHOICES } from "./choices.ts";
 import { SaveRow, useProjectForm } from "./project-form.tsx";
+import { PageSection } from "../../ui/page-section.tsx";
 
 const PERIODS = [
   ["retainBodies", "Contents of mails", "Body, variables and attachments."],
@@ -19,8 +20,7 @@ export function PrivacyForm({ project }: { project: ProjectDetails }) {
   return (
     <form className="narrow" onSubmit={form.onSubmit}>
       {form.unsaved}
-      <section className="section" aria-labelledby="privacy-tracking">
-        <h2 id="privacy-tracking">Tracking</h2>
+      <PageSection id="privacy-tracking" title="Tracking">
         <Radio.Group
           label="Track opens and clicks in"
           description="A contact who refused is never tracked."
@@ -32,9 +32,8 @@ export function PrivacyForm({ project }: { project: ProjectDetails }) {
             ))}
           </Stack>
         </Radio.Group>
-      </section>
-      <section className="section" aria-labelledby="privacy-retention">
-        <h2 id="privacy-retention">How long data is kept</h2>
+      </PageSection>
+      <PageSection id="privacy-retention" title="How long data is kept">
         <p className="muted settings-note">
           In days. An empty field is the period of the server, which no project can exceed. Older
           data is deleted within a few hours and cannot be restored.
@@ -56,7 +55,7 @@ export function PrivacyForm({ project }: { project: ProjectDetails }) {
           </div>
           <SaveRow form={form} onDiscard={() => form.form.reset()} />
         </Stack>
-      </section>
+      </PageSection>
     </form>
   );
 }

@@ -24,6 +24,7 @@ import { useList } from "../../ui/use-list.ts";
 import { PrivacyForm } from "./privacy-form.tsx";
 import { SettingsFrame } from "./settings-frame.tsx";
 import { useProjectDetails } from "./use-project-details.ts";
+import { PageSection } from "../../ui/page-section.tsx";
 
 export function PrivacyPage() {
   return (
@@ -59,8 +60,7 @@ function LedgerSection() {
   }
 
   return (
-    <section className="section" aria-labelledby="privacy-ledger">
-      <h2 id="privacy-ledger">Ledger of consents</h2>
+    <PageSection id="privacy-ledger" title="Ledger of consents">
       <p>
         Each consent and each withdrawal, with its time, its source, the address of the client and
         the text that was shown. The page of a contact has its own entries.
@@ -73,7 +73,7 @@ function LedgerSection() {
           Export as NDJSON
         </Button>
       </Group>
-    </section>
+    </PageSection>
   );
 }
 
@@ -168,8 +168,7 @@ const receiptLines = ({ id, requestedAt, state, standing }: ErasureReceipt) => (
 function ErasureSection() {
   const list = useList<ErasureReceipt>("erasures", "/erasures");
   return (
-    <section className="section" aria-labelledby="privacy-erasures">
-      <h2 id="privacy-erasures">Erasures</h2>
+    <PageSection id="privacy-erasures" title="Erasures">
       <p>
         Receipts have no personal data and are kept. A person is erased on the page of the contact,
         or here by the address alone.
@@ -189,7 +188,7 @@ function ErasureSection() {
           />
         }
       />
-    </section>
+    </PageSection>
   );
 }
 

@@ -17,6 +17,7 @@ import {
   targetOf,
   writeTarget,
 } from "./column-targets.ts";
+import { PageSection } from "../../../ui/page-section.tsx";
 
 type TopicChoice = { value: string; label: string };
 type MappingTexts = Readonly<Record<string, string | null>>;
@@ -39,8 +40,7 @@ export function Mapping(props: {
   );
   if (columns.length === 0) return null;
   return (
-    <section className="section" aria-labelledby="import-columns">
-      <h2 id="import-columns">Columns</h2>
+    <PageSection id="import-columns" title="Columns">
       <div className="import-columns" role="list">
         {columns.map((column, i) => (
           <ColumnRow
@@ -54,7 +54,7 @@ export function Mapping(props: {
           />
         ))}
       </div>
-    </section>
+    </PageSection>
   );
 }
 

@@ -3,6 +3,7 @@
 import { Table } from "@mantine/core";
 import type { ImportProgress } from "../../../../modules/contacts/import/model.ts";
 import { valueText } from "../data-values.ts";
+import { PageSection } from "../../../ui/page-section.tsx";
 
 type Row = ImportProgress["preview"][number];
 
@@ -15,8 +16,7 @@ export function Preview({ job }: { job: ImportProgress }) {
   const keys = [...new Set(preview.flatMap(({ data }) => Object.keys(data)))];
   const shown = keys.slice(0, MOST_KEYS);
   return (
-    <section className="section" aria-labelledby="import-preview">
-      <h2 id="import-preview">The first rows, as they will be stored</h2>
+    <PageSection id="import-preview" title="The first rows, as they will be stored">
       <div className="import-preview" tabIndex={0} role="region" aria-labelledby="import-preview">
         <Table className="table">
           <Table.Thead>
@@ -41,7 +41,7 @@ export function Preview({ job }: { job: ImportProgress }) {
       {keys.length > shown.length && (
         <p className="muted small">and {keys.length - shown.length} more fields</p>
       )}
-    </section>
+    </PageSection>
   );
 }
 
