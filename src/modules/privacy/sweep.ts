@@ -204,8 +204,8 @@ export function cleanRows(
 export type FoundRow = {
   row: number;
   /**
-   * What the bytes belong to: a message, a mail, or the digest of a file. It never stands for other bytes, as
-   * the number of a row may after its deletion. Otherwise the number of the row.
+   * The owner of the bytes: the number of a message or of a mail, or the digest of a file. It is never used
+   * again, as the number of a row may be after its deletion. A table without bytes has the number of the row.
    */
   owner: number | string;
   isInBytes: boolean;

@@ -1,4 +1,4 @@
-/** What a backtest of a segment found, as a sentence. */
+/** The result of a backtest of a segment, as a sentence. */
 
 import type { SegmentBacktest } from "../../../modules/workflows/simulation/segment-model.ts";
 

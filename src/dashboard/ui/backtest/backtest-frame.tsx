@@ -17,7 +17,7 @@ const DAYS = [
   { value: "365", label: "A year" },
 ];
 const number = new Intl.NumberFormat();
-/** What was tested since the page was loaded, as JSON, by the ids of the backtests. */
+/** The subjects that were tested since the page was loaded, as JSON, by the ids of the backtests. */
 const testedDrafts = new Map<string, string>();
 
 type Props<B> = {
@@ -25,12 +25,12 @@ type Props<B> = {
   /** Id of the workflow or the segment. */
   subject: string;
   requests: BacktestRequests<B>;
-  /** What is tested, as it is edited now. */
+  /** The subject of the test, as it is edited now. */
   draft: unknown;
   /** The edits that are not stored, as the request has them; null if they cannot be tested. */
   changes: object | null;
   intro: ReactNode;
-  /** What a backtest says, before there is one. */
+  /** A sentence about the results of a backtest, for a page that has none yet. */
   promise: string;
   /** Says that the shown backtest is one of another draft. */
   outdated: string;

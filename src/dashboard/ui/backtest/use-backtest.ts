@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Backtest } from "../../../modules/workflows/simulation/backtest-model.ts";
 
-/** What backtests of workflows and of segments have in common. */
+/** The part that backtests of workflows and of segments share. */
 export type AnyBacktest = Omit<Backtest, "workflowId" | "result">;
 
 /** The requests of the backtest of one workflow or segment. */

@@ -2,11 +2,11 @@
  * Replays the recorded events of some contacts in a sandbox, and finds which of them met a condition at
  * some moments. In order:
  *
- * 1. Each contact gets the state that it had before its first event (contact-states.ts), and what later
- *    times have brought is put aside: changes that no event explains, the times of mails, and the times
- *    of events that the log has no longer.
- * 2. For each moment the events until then are recorded, what was put aside until then comes back, and
- *    the condition of the segment, the same SQL as ever, selects the members.
+ * 1. Each contact gets the state that it had before its first event (contact-states.ts). States of later
+ *    times are put aside: changes that no event explains, the times of mails, and the times of events
+ *    that the log has no longer.
+ * 2. For each moment the events until then are recorded, the states until then come back, and the
+ *    condition of the segment selects the members, with the SQL that a segment always has.
  * 3. The members of each moment are compared with those of the moment before.
  */
 
@@ -139,7 +139,7 @@ function createLaterRows(sqlite: Database) {
     isUnchangedSince: ({ contactSeq, at }: RecordedEvent): boolean =>
       (changedAt.get(contactSeq) ?? Infinity) < at,
 
-    /** What has come since the last call. */
+    /** Brings back the states of the times since the last call. */
     addUntil(at: number): void {
       for (const addition of additions) addition.run(last, at);
       last = at;

@@ -187,7 +187,7 @@ const sizeOf = ({ clientWidth, clientHeight }: Element) => ({
   height: clientHeight,
 });
 
-/** What the steps show. It is the same object until a part of it changes. */
+/** The contents of the steps. It is the same object until a part of it changes. */
 function useShown({ graph, counts, path, open, faults, names, onOpen, onAdd }: Props): ShownSteps {
   const latest = useRef({ onOpen, onAdd });
   latest.current = { onOpen, onAdd };

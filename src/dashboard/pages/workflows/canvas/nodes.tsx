@@ -1,4 +1,4 @@
-/** What the canvas draws: steps, the words and buttons on lines, and the lines. */
+/** The elements of the canvas: steps, the words and buttons on lines, and the lines. */
 
 import { BaseEdge, type EdgeProps, Handle, type NodeProps, Position } from "@xyflow/react";
 import { Plus, TriangleAlert } from "lucide-react";
@@ -13,7 +13,7 @@ import { addLabel, settingsText, spanText, stepName, TYPE_WORDS } from "../step-
 import { curveOf } from "./layout.ts";
 import type { LineEdge, PlaceNode, StepNode } from "./picture.ts";
 
-/** What the steps show apart from their places, which the library keeps. */
+/** The contents of the steps. The library keeps their places. */
 export type ShownSteps = {
   steps: ReadonlyMap<string, DraftStep>;
   counts: ReadonlyMap<string, WorkflowCounts["steps"][number]>;
